@@ -1,0 +1,90 @@
+"""Plenary as parts of LangChain: a retriever of documents and a runnable that answers and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda, RunnableParallel
+from pydantic import ConfigDict
+
+from rag.build import Assistant
+from rag.documents import answer_document, claim_document
+from rag.errors import UserError
+from rag.types import AnswerDone, ClaimChecked, EvidenceFound, Turn
+
+
+class PaperRetriever(BaseRetriever):
+    """Plenary's hybrid search as a LangChain retriever: one document for each paper, best first.
+
+    The page content is the abstract; the metadata hold the id, title, score and sources.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    assistant: Assistant
+    k: int = 8
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return [
+            Document(
+                id=hit.paper.id,
+                page_content=hit.paper.abstract,
+                metadata={
+                    "paper_id": hit.paper.id,
+                    "title": hit.paper.name,
+                    "score": hit.score,
+                    "sources": [str(source) for source in hit.paper.sources],
+                },
+            )
+            for hit in self.assistant.search(query, self.k)
+        ]
+
+
+def answering_chain(assistant: Assistant, writer: str | None = None) -> Runnable[Any, dict[str, Any]]:
+    """Return a runnable from a question, or `{"question", "history"}`, to the answer document.
+
+    `history` is a list of `[role, text]`. `.invoke` returns the document of `plenary ask --json`;
+    `.stream` yields dictionaries to be merged: `{"evidence": [...]}` first, then `{"claim": ...}` for each
+    checked sentence, then the document.
+    """
+
+    def generate(inputs: Iterator[Any]) -> Iterator[dict[str, Any]]:
+        for item in inputs:
+            for event in assistant.stream(item["question"], item["history"], writer=writer):
+                if isinstance(event, EvidenceFound):
+                    yield {"evidence": [{"paper_id": e.paper_id, "text": e.text} for e in event.evidence]}
+                elif isinstance(event, ClaimChecked):
+                    yield {"claim": claim_document(event.claim)}
+                elif isinstance(event, AnswerDone):
+                    yield answer_document(event.answer)
+
+    inputs = RunnableParallel(question=RunnableLambda(_question), history=RunnableLambda(_history))
+    return inputs | RunnableGenerator(generate)
+
+
+def _question(given: Any) -> str:
+    question = given.get("question") if isinstance(given, Mapping) else given
+    if not isinstance(question, str):
+        raise UserError('the chain takes a question or {"question": ..., "history": [[role, text], ...]}')
+    return question
+
+
+def _history(given: Any) -> list[Turn]:
+    return parse_history(given.get("history") or []) if isinstance(given, Mapping) else []
+
+
+def parse_history(history: Any) -> list[Turn]:
+    """Return `[[role, text], ...]` as turns; raises `UserError` for any other shape."""
+    turns = []
+    for turn in history if isinstance(history, list | tuple) else [None]:
+        match turn:
+            case (("user" | "assistant") as role, str() as text):
+                turns.append(Turn(role, text))
+            case _:
+                raise UserError('history must be [["user" or "assistant", "text"], ...]')
+    return turns

@@ -1,0 +1,75 @@
+"""BibTeX: entries with abstracts, repeated keys kept, LaTeX accents in names and titles resolved."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import bibtexparser
+from bibtexparser.model import Block, DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
+from pylatexenc.latex2text import LatexNodes2Text
+
+from rag.fields import record_from_fields
+from rag.formats.record import Record
+
+# What becomes Unicode; the abstract stays as it is, LaTeX and all.
+_DECODED = ("title", "author", "booktitle", "journal", "keywords")
+# Entry types that are no papers but volumes papers stand in.
+_VOLUMES = ("proceedings", "collection", "mvproceedings", "periodical")
+_INHERITED = ("booktitle", "journal", "year")
+
+
+def read_bibtex(text: str, file: str) -> list[Record]:
+    """Read the entries of a BibTeX file.
+
+    An entry takes what it lacks of book title and year from the entry it cross-references, else from the
+    file's only `@proceedings`. Entries that cannot be parsed become records with a problem.
+    """
+    logging.getLogger("bibtexparser").setLevel(logging.ERROR)  # what it warns of is in the report
+    library = bibtexparser.parse_string(text)
+    latex = LatexNodes2Text(math_mode="verbatim", keep_comments=True)
+    found = list(_entries(library.blocks))
+    by_key = {entry.key: _fields(entry) for _, entry, _ in found if entry is not None}
+    volumes = [_fields(entry) for _, entry, _ in found if entry and entry.entry_type.lower() in _VOLUMES]
+    records: list[Record] = []
+    for line, entry, problem in found:
+        if entry is None:
+            records.append(Record(len(records) + 1, line, problem=problem))
+            continue
+        if entry.entry_type.lower() in _VOLUMES:
+            continue
+        fields = _fields(entry)
+        volume = by_key.get(fields.get("crossref", ""), volumes[0] if len(volumes) == 1 else {})
+        fields.update({name: volume[name] for name in _INHERITED if name in volume and name not in fields})
+        for name in _DECODED:
+            if name in fields:
+                fields[name] = _unicode(fields[name], latex)
+        records.append(record_from_fields(fields, len(records) + 1, line))
+    return records
+
+
+def _entries(blocks: list[Block]) -> Iterator[tuple[int, Entry | None, str | None]]:
+    """Yield each entry with its 1-based line, or the problem it has instead."""
+    for block in blocks:
+        line = (block.start_line or 0) + 1
+        if isinstance(block, Entry):
+            yield line, block, None
+        elif isinstance(block, DuplicateBlockKeyBlock) and isinstance(block.ignore_error_block, Entry):
+            yield line, block.ignore_error_block, None
+        elif isinstance(block, DuplicateFieldKeyBlock):
+            repeated = ", ".join(sorted(block.duplicate_keys))
+            yield line, None, f"the entry has the field {repeated} twice; remove one."
+        elif isinstance(block, ParsingFailedBlock):
+            reason = " ".join(str(block.error).split())
+            yield line, None, f"the entry is no valid BibTeX ({reason}); mend its braces."
+
+
+def _fields(entry: Entry) -> dict[str, str]:
+    return {field.key.lower(): str(field.value) for field in entry.fields}
+
+
+def _unicode(value: str, latex: LatexNodes2Text) -> str:
+    """Resolve accents and drop the braces that protect capitals; mathematics stays as it is."""
+    if not any(mark in value for mark in "\\{}~"):
+        return value
+    return str(latex.latex_to_text(value)).strip() or value

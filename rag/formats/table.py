@@ -1,0 +1,209 @@
+"""CSV, TSV and other delimited tables, with the repair of rows whose quoting is broken."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag.errors import InputError
+from rag.fields import ABSTRACT, DOI, TITLE, URL, is_abstract, is_known, normal_name, record_from_fields
+from rag.formats.record import Record
+
+_DELIMITERS = ",\t;|"
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The raw text of one row, which may span lines, and the line it begins on."""
+
+    raw: str
+    line: int
+
+
+def read_table(text: str, file: str) -> list[Record]:
+    """Read a delimited table whose first line names the columns.
+
+    A row is taken when it parses strictly (RFC 4180) into as many cells as there are columns, or fewer.
+    Any other row is repaired when there is only one way to do it (see `repaired`), else it becomes a
+    record with a problem. Raises `InputError` when no column is an abstract or a title.
+    """
+    lines = text.split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return []
+    delimiter = None
+    declared = re.fullmatch(r"\"?sep=(.)\"?", lines[first].strip())  # Excel's own first line
+    if declared:
+        delimiter = declared[1]
+        first += 1
+    heading = lines[first] if first < len(lines) else ""
+    delimiter = delimiter or max(_DELIMITERS, key=lambda mark: _known_columns(heading, mark))
+    rows = _rows(lines[first:], delimiter, first + 1, file)
+    header_row = next(rows, None)
+    header = _cells(header_row.raw, delimiter) if header_row else None
+    if not header or not any(is_known(name) for name in header):
+        reason = "its first line names no known column; name them, for example: title,authors,year,abstract."
+        raise InputError(file, first + 1, reason)
+    header = [name.strip() for name in header]
+    records: list[Record] = []
+    for row in _whole_rows(rows, header, delimiter):
+        if not row.raw.strip().strip(delimiter):
+            continue
+        ordinal = len(records) + 1
+        cells = _cells(row.raw, delimiter)
+        if cells is None or len(cells) > len(header):
+            while cells is not None and len(cells) > len(header) and not cells[-1].strip():
+                cells.pop()  # a trailing delimiter is no cell
+        if cells is None or len(cells) > len(header):
+            cells = repaired(row.raw, header, delimiter)
+        if cells is None:
+            problem = (
+                f"the row does not fit its {len(header)} columns and cannot be repaired with certainty; "
+                f"put cells that contain the delimiter or quotes in quotes."
+            )
+            records.append(Record(ordinal, row.line, problem=problem))
+        else:
+            fields = dict(zip(header, cells, strict=False))
+            records.append(record_from_fields(fields, ordinal, row.line))
+    return records
+
+
+def _known_columns(line: str, delimiter: str) -> int:
+    return sum(is_known(name) for name in line.replace('"', "").split(delimiter))
+
+
+def _cells(raw: str, delimiter: str) -> list[str] | None:
+    """Return the cells of one row under strict rules, or None."""
+    try:
+        rows = list(csv.reader(raw.splitlines(keepends=True), delimiter=delimiter, strict=True))
+    except csv.Error:
+        return None
+    return rows[0] if len(rows) == 1 else None
+
+
+def _rows(lines: Sequence[str], delimiter: str, first_line: int, file: str) -> Iterator[Row]:
+    """Yield the rows as the lenient reader bounds them: quoted cells may span lines."""
+    taken: list[str] = []
+
+    def feed() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line + "\n"
+
+    reader = csv.reader(feed(), delimiter=delimiter)
+    line = first_line
+    while True:
+        try:
+            next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reason = f"a cell has no end ({error}); close its quotes or export the table again."
+            raise InputError(file, line, reason) from error
+        yield Row("\n".join(taken), line)
+        line += len(taken)
+        taken.clear()
+
+
+def _whole_rows(rows: Iterator[Row], header: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Split rows that swallowed their neighbours because a quote was never closed.
+
+    A row of several lines that does not parse strictly is taken line by line when every line begins
+    like a row of its own; otherwise it stays whole.
+    """
+    for row in rows:
+        parts = row.raw.split("\n")
+        if len(parts) == 1 or _fits(row.raw, header, delimiter):
+            yield row
+            continue
+        if all(_fits(part, header, delimiter) or repaired(part, header, delimiter) for part in parts if part.strip()):
+            for offset, part in enumerate(parts):
+                if part.strip():
+                    yield Row(part, row.line + offset)
+        else:
+            yield row
+
+
+def _fits(raw: str, header: Sequence[str], delimiter: str) -> bool:
+    cells = _cells(raw, delimiter)
+    return cells is not None and len(cells) == len(header)
+
+
+def repaired(raw: str, header: Sequence[str], delimiter: str) -> list[str] | None:
+    """Return the cells of a row with unquoted delimiters or bare quotes, or None when it is not certain.
+
+    The row is split at every delimiter, ignoring quotes. One cell that is a web address anchors the
+    address column; what overflows before it belongs to the only free-text column there (the title), and
+    the last column takes the rest. A quoted cell between them ends at its quote. Certain means: exactly
+    one address, where an address column is named; exactly one free-text column on its left; and
+    everything on its right but the last cell well formed.
+    """
+    anchors = [place for place, name in enumerate(header) if normal_name(name) in URL + DOI]
+    pieces = raw.split(delimiter)
+    if len(anchors) == 1:
+        found = [place for place, piece in enumerate(pieces) if _ADDRESS.fullmatch(piece.strip().strip('"'))]
+        if len(found) != 1 or found[0] < anchors[0]:
+            return None
+        left = _left_of(pieces[: found[0]], header[: anchors[0]], delimiter)
+        right = _right_of(delimiter.join(pieces[found[0] + 1 :]), header[anchors[0] + 1 :], delimiter)
+        if left is None or right is None:
+            return None
+        return [*left, pieces[found[0]].strip().strip('"'), *right]
+    if anchors:
+        return None
+    return _right_of(raw, header, delimiter)
+
+
+def _left_of(pieces: Sequence[str], names: Sequence[str], delimiter: str) -> list[str] | None:
+    """Give the overflow before the anchor to the only free-text column among `names`."""
+    if len(pieces) == len(names):
+        return [_unquoted(piece) for piece in pieces]
+    free = [place for place, name in enumerate(names) if normal_name(name) in TITLE + ABSTRACT]
+    if len(free) != 1 or len(pieces) < len(names):
+        return None
+    end = len(pieces) - (len(names) - free[0] - 1)
+    middle = delimiter.join(pieces[free[0] : end])
+    return [*map(_unquoted, pieces[: free[0]]), _unquoted(middle), *map(_unquoted, pieces[end:])]
+
+
+def _right_of(rest: str, names: Sequence[str], delimiter: str) -> list[str] | None:
+    """Cut the cells for all `names` but the last from the front; the last, an abstract, takes the rest."""
+    if not names:
+        return [] if not rest.strip() else None
+    if not is_abstract(names[-1]):
+        return None
+    cells: list[str] = []
+    for _ in names[:-1]:
+        if rest.startswith('"'):
+            found = re.match(rf'"((?:[^"]|"")*)"{re.escape(delimiter)}', rest)
+            if found is None:
+                return None
+            cells.append(found[1].replace('""', '"'))
+            rest = rest[found.end() :]
+        else:
+            cell, separator, rest = rest.partition(delimiter)
+            if not separator:
+                return None
+            cells.append(cell)
+    quoted = len(rest) > 1 and rest.startswith('"') and rest.rstrip().endswith('"')
+    if not quoted and delimiter in rest and len(names) > 1 and not _is_prose(rest):
+        return None
+    return [*cells, _unquoted(rest)]
+
+
+def _is_prose(text: str) -> bool:
+    """Whether an unquoted rest is one abstract: a long text that ends like a sentence."""
+    return len(text.split()) >= 30 and text.rstrip()[-1:] in ".!?"
+
+
+def _unquoted(cell: str) -> str:
+    """Strip the outer quotes; inner doubled quotes are halved only when none stands alone."""
+    cell = cell.strip()
+    if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
+        cell = cell[1:-1]
+        if '"' not in cell.replace('""', ""):
+            cell = cell.replace('""', '"')
+    return cell

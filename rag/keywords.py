@@ -1,0 +1,122 @@
+"""The keyword index: stemmed BM25 over titles and abstracts (bm25s), saved and memory-mapped."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import bm25s
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from rag.errors import StoreError
+
+K1, B = 0.9, 0.4
+"""BM25 constants for short texts, as in Anserini's runs on BEIR (Thakur et al. 2021)."""
+
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG when imported
+
+_CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+_TOKEN = r"(?u)\b\w\w+\b"
+
+
+@cache
+def _stemmer() -> Any:
+    return Stemmer.Stemmer("english")
+
+
+def _spaced(text: str) -> str:
+    """Lower-case compatibility form in which every run of Chinese, Japanese or Korean is cut into pairs.
+
+    Pairs of characters stand in for words, the usual way without a dictionary (Nie et al. 2000); a lone
+    character is doubled so that it survives the two-character minimum.
+    """
+
+    def pairs(match: re.Match[str]) -> str:
+        run = match[0]
+        return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " " if len(run) > 1 else f" {run * 2} "
+
+    return _CJK_RUN.sub(pairs, unicodedata.normalize("NFKC", text)).lower()
+
+
+def tokenize(texts: Sequence[str]) -> list[list[str]]:
+    """Return the stemmed tokens of each text, English stop words left out."""
+    tokens: Any = bm25s.tokenize(
+        [_spaced(text) for text in texts],
+        token_pattern=_TOKEN,
+        stopwords="en",
+        stemmer=_stemmer(),
+        return_ids=False,
+        show_progress=False,
+    )
+    return [list(row) for row in tokens]
+
+
+class KeywordIndex:
+    """BM25 over a fixed list of papers; `scores` are aligned with `paper_ids`."""
+
+    def __init__(self, paper_ids: Sequence[str], ranker: Any) -> None:
+        self.paper_ids = tuple(paper_ids)
+        self._ranker = ranker
+        self._rows = {token: row for token, row in ranker.vocab_dict.items() if token} if ranker else {}
+
+    @classmethod
+    def build(cls, paper_ids: Sequence[str], texts: Iterable[str]) -> KeywordIndex:
+        """Index one text for each id."""
+        tokens = tokenize(list(texts))
+        if not any(tokens):
+            return cls(paper_ids, None)
+        ranker = bm25s.BM25(method="lucene", k1=K1, b=B)
+        ranker.index(tokens, show_progress=False)
+        return cls(paper_ids, ranker)
+
+    def save(self, folder: Path) -> None:
+        """Write the index into `folder`, which must not hold another one."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._ranker:
+            self._ranker.save(str(folder / "bm25"))
+        (folder / "papers.json").write_text(json.dumps(self.paper_ids), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> KeywordIndex:
+        """Open a saved index without reading it whole; raises `StoreError` when it is damaged."""
+        try:
+            paper_ids = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
+            ranker = bm25s.BM25.load(str(folder / "bm25"), mmap=True) if (folder / "bm25").exists() else None
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise StoreError(f"the keyword index in {folder} is damaged ({error}); it is rebuilt by `plenary index`") from error
+        return cls(paper_ids, ranker)
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """Return the BM25 score of every paper, 0 where no word of the query occurs."""
+        known = [token for token in tokenize([query])[0] if token in self._rows]
+        if not known:
+            return np.zeros(len(self.paper_ids), dtype=np.float32)
+        return np.asarray(self._ranker.get_scores(known), dtype=np.float32)
+
+    def document_frequency(self, token: str) -> int:
+        """Return how many papers hold a stemmed token."""
+        row = self._rows.get(token)
+        if row is None:
+            return 0
+        bounds = self._ranker.scores["indptr"]
+        return int(bounds[row + 1] - bounds[row])
+
+    def idf(self, word: str) -> float:
+        """Return the inverse document frequency of a word, `ln(1 + (N - n + ½)/(n + ½))`, 0 for a stop word.
+
+        This is the idf of BM25 (Robertson and Spärck Jones 1976, in Lucene's never-negative form); of a
+        word with several tokens it is the largest.
+        """
+        tokens = tokenize([word])[0]
+        papers = len(self.paper_ids)
+        counts = [self.document_frequency(token) for token in tokens]
+        return max((math.log(1 + (papers - n + 0.5) / (n + 0.5)) for n in counts), default=0.0)

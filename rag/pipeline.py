@@ -1,0 +1,299 @@
+"""Orders the stages: plan, retrieve, decide, generate, cite, verify. Streams events; the last is the answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from rag.cite import number, render
+from rag.embed import MiniLM
+from rag.generate import (
+    KINDS,
+    QuestionKind,
+    answer_prompt,
+    extractive_drafts,
+    looks_like_instruction,
+    model_drafts,
+    one_line,
+    reply,
+    total,
+)
+from rag.keywords import tokenize
+from rag.plan import LANGUAGES, make_plan
+from rag.prompts import load_prompt
+from rag.refuse import refusal
+from rag.retrieve import CANDIDATES, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
+from rag.snapshot import Snapshot
+from rag.store import Store
+from rag.types import (
+    Answer,
+    AnswerDone,
+    Claim,
+    ClaimChecked,
+    Draft,
+    Event,
+    Evidence,
+    EvidenceFound,
+    Filters,
+    Hit,
+    Paper,
+    Plan,
+    StepStarted,
+    Support,
+    Timings,
+    Turn,
+    Usage,
+    Verdict,
+    Writer,
+)
+from rag.translate import keeps_facts
+from rag.verify import check_draft
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the stages work with. `snapshot` returns that of the current corpus state. `writer` is None for
+    the extractive one; `small` says that it is the local model, whose reading is slow."""
+
+    store: Store
+    snapshot: Callable[[], Snapshot]
+    encoder: MiniLM
+    count_tokens: Callable[[str], int]
+    writer: Writer | None
+    small: bool
+
+    @property
+    def writer_name(self) -> str:
+        """The writer in words."""
+        return self.writer.name if self.writer else "extractive"
+
+
+def search(parts: Parts, text: str, papers: int, filters: Filters | None = None) -> list[Hit]:
+    """Return the best `papers` papers for a text with their sentences scored, best first."""
+    snapshot = parts.snapshot()
+    if not snapshot.paper_ids or not text.strip():
+        return []
+    query = make_query(parts, snapshot, text)
+    ranked = fuse(query, _candidates(parts, snapshot, query, filters))[:papers]
+    stored = parts.store.papers([candidate.paper_id for candidate, _ in ranked])
+    hits = []
+    for candidate, score in ranked:
+        paper = stored.get(candidate.paper_id)
+        if paper is None:  # removed by another process since the snapshot
+            continue
+        spans, vectors = snapshot.sentences_of(paper.id)
+        sentences = score_sentences(query, paper, spans, vectors, score, lambda text: tokenize([text])[0])
+        dense = max(candidate.chunk, candidate.sentence)
+        hits.append(Hit(paper, score, tuple(sentences), dense, candidate.keyword))
+    return hits
+
+
+def make_query(parts: Parts, snapshot: Snapshot, text: str) -> Query:
+    """Return a text as a query: its vector and the idf of its words in this corpus."""
+    tokens = tokenize([text])[0]
+    weights = idf_weights(tokens, len(snapshot.paper_ids), snapshot.keywords.document_frequency)
+    return Query(text, parts.encoder.encode([text])[0], weights)
+
+
+def _candidates(
+    parts: Parts, snapshot: Snapshot, query: Query, filters: Filters | None
+) -> list[Candidate]:
+    keyword = snapshot.keywords.scores(query.text)
+    if filters:
+        keyword = np.where(snapshot.allowed(filters), keyword, 0)
+    top = np.argsort(-keyword, kind="stable")[:CANDIDATES]
+    dense = dict(parts.store.search(query.vector, CANDIDATES, filters))
+    ids = dict.fromkeys([*dense, *(snapshot.paper_ids[row] for row in top if keyword[row] > 0)])
+    found = []
+    for paper_id in ids:
+        row = snapshot.rows.get(paper_id)
+        if row is None:  # stored after the snapshot was taken
+            continue
+        _, vectors = snapshot.sentences_of(paper_id)
+        sentence = float((vectors @ query.vector).max(initial=-1.0))
+        # A paper that only the keywords found gets its best sentence's cosine for the chunk's.
+        found.append(Candidate(paper_id, dense.get(paper_id, sentence), sentence, float(keyword[row])))
+    return found
+
+
+class Pipeline:
+    """Answers questions over one index with one writer."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._vector = lru_cache(maxsize=4096)(lambda text: parts.encoder.encode([text])[0])
+
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), filters: Filters | None = None
+    ) -> Iterator[Event]:
+        """Answer a question, yielding events as they happen; the last is `AnswerDone`.
+
+        Closing the iterator stops the model. Raises `ProviderError` when the writer fails.
+        """
+        began = time.perf_counter()
+        parts = self.parts
+        snapshot = parts.snapshot()
+        yield StepStarted("understanding the question")
+        plan, usage = make_plan(
+            question,
+            history,
+            parts.writer,
+            papers=KINDS["single"].papers,
+            is_known=lambda word: any(snapshot.keywords.document_frequency(t) for t in tokenize([word])[0]),
+        )
+        kind = KINDS[plan.kind]
+        yield StepStarted(f"searching {len(snapshot.paper_ids):,} papers")
+        hits = [hit for sub in plan.searches for hit in search(parts, sub.text, sub.papers, filters)]
+        evidence = self._evidence(kind, hits)
+        run = _Run(plan, tuple(hits), evidence, {hit.paper.id: hit.paper for hit in hits}, usage)
+        timings = Timings(evidence=time.perf_counter() - began)
+        if evidence and self._answerable(run):
+            yield EvidenceFound(plan, run.hits, evidence)
+            yield StepStarted("writing and checking")
+            for claim, cited in self._claims(kind, run):
+                if not run.claims:
+                    timings = replace(timings, first_word=time.perf_counter() - began)
+                run.claims.append((claim, cited))
+                numbered, papers = number(run.claims, run.papers)
+                yield ClaimChecked(numbered[-1], papers)
+        answer = self._answer(run, replace(timings, total=time.perf_counter() - began))
+        yield AnswerDone(answer)
+
+    def ask(self, question: str, history: Sequence[Turn] = (), filters: Filters | None = None) -> Answer:
+        """Answer a question; raises as `stream` does."""
+        answer = None
+        for event in self.stream(question, history, filters):
+            if isinstance(event, AnswerDone):
+                answer = event.answer
+        assert answer is not None, "a stream ends with AnswerDone"
+        return answer
+
+    def _evidence(self, kind: QuestionKind, hits: Sequence[Hit]) -> tuple[Evidence, ...]:
+        budget = kind.small_tokens if self.parts.small or not self.parts.writer else kind.large_tokens
+        safe = [
+            replace(hit, sentences=tuple(s for s in hit.sentences if not looks_like_instruction(s.text)))
+            for hit in hits
+        ]
+        papers = kind.cited_papers if self.parts.small or not self.parts.writer else kind.papers
+        return select_evidence(safe, papers, budget, self.parts.count_tokens)
+
+    def _answerable(self, run: _Run) -> bool:
+        return True
+
+    def _claims(self, kind: QuestionKind, run: _Run) -> Iterator[tuple[Claim, tuple[Evidence, ...]]]:
+        """Yield the claims that passed with the evidence that carries them."""
+        seen: set[str] = set()
+        for draft in self._drafts(kind, run):
+            settled = self._settle(draft, run)
+            if settled is None or settled[0].text in seen:
+                continue
+            seen.add(settled[0].text)
+            yield self._translated(settled[0], run), settled[1]
+
+    def _drafts(self, kind: QuestionKind, run: _Run) -> Iterator[Draft]:
+        writer = self.parts.writer
+        if writer is None:
+            yield from extractive_drafts(run.evidence, kind.claims)
+            return
+        prompt = answer_prompt(kind, run.plan, run.evidence, run.papers)
+        for item in model_drafts(writer, prompt, run.evidence):
+            if isinstance(item, Usage):
+                run.usage += item
+            else:
+                yield item
+
+    def _settle(self, draft: Draft, run: _Run) -> tuple[Claim, tuple[Evidence, ...]] | None:
+        """Return the draft as a claim if it passes; else repaired by another citation, or replaced by the
+        words of the sentence it cites; else None. What did not pass is kept in `run.removed`."""
+        verdict, carrying = self._check(draft, run)
+        if verdict.support is Support.SUPPORTED and carrying:
+            return self._claim(draft.text, verdict, carrying, verbatim=_is_quote(draft)), carrying
+        run.removed.append(Claim(draft.text, verdict.support, verdict.reason, ()))
+        if verdict.support is not Support.CONTRADICTED:
+            for item in sorted(run.evidence, key=lambda item: -item.score):
+                if item in draft.evidence:
+                    continue
+                again, carrying = self._check(Draft(draft.text, (item,)), run)
+                if again.support is Support.SUPPORTED and carrying:
+                    return self._claim(draft.text, again, carrying), carrying
+        cited = {item for _, evidence in run.claims for item in evidence}
+        for item in draft.evidence:
+            if item not in cited:
+                verdict, carrying = self._check(Draft(item.text, (item,)), run)
+                if verdict.support is Support.SUPPORTED:
+                    return self._claim(item.text, verdict, (item,), verbatim=True), (item,)
+        return None
+
+    def _check(self, draft: Draft, run: _Run) -> tuple[Verdict, tuple[Evidence, ...]]:
+        return check_draft(draft, run.papers, idf=self.parts.snapshot().keywords.idf, similarity=self._similarity)
+
+    def _similarity(self, first: str, second: str) -> float:
+        return float(self._vector(first) @ self._vector(second))
+
+    @staticmethod
+    def _claim(
+        text: str, verdict: Verdict, evidence: Sequence[Evidence], *, verbatim: bool = False
+    ) -> Claim:
+        return Claim(text, verdict.support, verdict.reason, (), verbatim=verbatim)
+
+    def _translated(self, claim: Claim, run: _Run) -> Claim:
+        """Return the claim in the question's language where the writer can translate it faithfully."""
+        writer = self.parts.writer
+        if writer is None or run.plan.language == "en":
+            return claim
+        language = LANGUAGES[run.plan.language]
+        prompt = load_prompt("translate_claim").render(
+            max_tokens=300, language=language, sentence=one_line(claim.text)
+        )
+        text, usage = reply(writer, prompt)
+        run.usage += usage
+        if not keeps_facts(claim.text, text):
+            return claim
+        return replace(
+            claim,
+            text=text,
+            english=claim.text,
+            reason=f"{claim.reason}; checked in English, the translation keeps its numbers and names",
+        )
+
+    def _answer(self, run: _Run, timings: Timings) -> Answer:
+        claims, papers = number(run.claims, run.papers)
+        abstained = not claims
+        return Answer(
+            question=run.plan.question,
+            kind=run.plan.kind,
+            abstained=abstained,
+            text=refusal(run.plan.language) if abstained else render(claims),
+            claims=claims,
+            papers=papers,
+            retrieved=tuple(dict.fromkeys(hit.paper.id for hit in run.hits)),
+            writer=self.parts.writer_name,
+            usage=run.usage,
+            timings=timings,
+            removed=tuple(run.removed),
+            note=run.plan.note,
+        )
+
+
+class _Run:
+    """The state of one answer while it is made."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        hits: tuple[Hit, ...],
+        evidence: tuple[Evidence, ...],
+        papers: dict[str, Paper],
+        usage: Usage,
+    ) -> None:
+        self.plan, self.hits, self.evidence, self.papers, self.usage = plan, hits, evidence, papers, usage
+        self.claims: list[tuple[Claim, tuple[Evidence, ...]]] = []
+        self.removed: list[Claim] = []
+
+
+def _is_quote(draft: Draft) -> bool:
+    return any(draft.text == item.text for item in draft.evidence)

@@ -1,0 +1,128 @@
+"""Ranks papers and their sentences: dense and keyword scores fused by a weight that depends on the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.cite import assign_keys
+from rag.types import Evidence, Hit, Paper, Span
+
+CANDIDATES = 200
+"""Papers each side proposes; the fused order beyond them is of no use to anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search: its text, unit vector (d,), and the idf of each of its stemmed content words."""
+
+    text: str
+    vector: NDArray[np.float32]
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A paper either side proposed: cosine of its best chunk, of its best sentence, and its BM25 score."""
+
+    paper_id: str
+    chunk: float
+    sentence: float
+    keyword: float
+
+
+def keyword_agreement(query: Query, candidates: Sequence[Candidate]) -> float:
+    """Return how much of the query's idf mass the best keyword match holds, in [0, 1].
+
+    Near 1 the question shares its paper's words; near 0 it avoids them. A term's share of BM25 (Lucene's
+    form) is below its idf, so the ratio of the best score to the sum of idf is a lower bound of coverage.
+    """
+    mass = sum(query.weights.values())
+    best = max((candidate.keyword for candidate in candidates), default=0.0)
+    return min(1.0, best / mass) if mass else 0.0
+
+
+def fuse(query: Query, candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    """Return the candidates with their fused scores in [0, 1], best first.
+
+    The score is a convex sum of the min-max normalised cosine of the best chunk, that of the best sentence
+    and the BM25 score (Bruch et al. 2023). The weight of the keywords grows with `keyword_agreement`.
+    Constants: chosen on the training questions named in `eval/RESULTS.md`. Ties go by id, so the order is
+    the same on every machine.
+    """
+    if not candidates:
+        return []
+    keyword_weight = keyword_share(keyword_agreement(query, candidates))
+    dense_weight = 1 - keyword_weight
+    columns = np.array([(c.chunk, c.sentence, c.keyword) for c in candidates], dtype=np.float64)
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    scaled = (columns - low) / np.maximum(high - low, 1e-9)
+    weights = np.array([dense_weight * CHUNK_SHARE, dense_weight * (1 - CHUNK_SHARE), keyword_weight])
+    scores = scaled @ weights
+    order = sorted(range(len(candidates)), key=lambda i: (-scores[i], candidates[i].paper_id))
+    return [(candidates[i], float(scores[i])) for i in order]
+
+
+CHUNK_SHARE = 0.5
+"""Share of the best chunk in the dense part; the best sentence has the rest."""
+
+
+def keyword_share(agreement: float) -> float:
+    """Return the weight of the keyword score for a `keyword_agreement`: a ramp between two plateaus."""
+    low, high, start, end = 0.1, 0.5, 0.2, 0.5
+    return low + (high - low) * min(1.0, max(0.0, (agreement - start) / (end - start)))
+
+
+def score_sentences(
+    query: Query,
+    paper: Paper,
+    spans: Sequence[Span],
+    vectors: NDArray[np.float32],
+    paper_score: float,
+    tokenize: Callable[[str], Sequence[str]],
+) -> list[Evidence]:
+    """Return the sentences of a paper with scores, in the order of the abstract.
+
+    A sentence's score is half its cosine with the query and half the share of the query's idf mass that
+    its words cover, plus 0.7 of the paper's fused score, which keeps sentences of a weak paper behind.
+    """
+    mass = sum(query.weights.values()) or 1.0
+    cosines = vectors @ query.vector
+    found = []
+    for span, cosine in zip(spans, cosines, strict=True):
+        text = paper.abstract[span.start : span.end]
+        words = set(tokenize(text))
+        covered = sum(weight for word, weight in query.weights.items() if word in words) / mass
+        score = 0.5 * max(0.0, float(cosine)) + 0.5 * covered + 0.7 * paper_score
+        found.append(Evidence("", paper.id, span.start, span.end, text, score))
+    return found
+
+
+def select_evidence(
+    hits: Sequence[Hit], cited_papers: int, budget: int, count_tokens: Callable[[str], int]
+) -> tuple[Evidence, ...]:
+    """Choose the sentences a writer sees: the best ones of the first `cited_papers` papers within `budget`
+    tokens, in the order of papers and abstracts, with their keys. At least one is chosen."""
+    pool = sorted(
+        (item for hit in hits[:cited_papers] for item in hit.sentences), key=lambda item: -item.score
+    )
+    chosen: list[Evidence] = []
+    spent = 0
+    for item in pool:
+        size = count_tokens(item.text) + 6  # the key and the line break
+        if chosen and spent + size > budget:
+            continue
+        chosen.append(item)
+        spent += size
+    place = {hit.paper.id: rank for rank, hit in enumerate(hits)}
+    return assign_keys(sorted(chosen, key=lambda item: (place[item.paper_id], item.start)))
+
+
+def idf_weights(tokens: Sequence[str], papers: int, frequency: Callable[[str], int]) -> dict[str, float]:
+    """Return the idf of each distinct token, `ln(1 + (N - n + ½)/(n + ½))` (Robertson and Spärck Jones)."""
+    counts = {token: frequency(token) for token in tokens}
+    return {token: math.log(1 + (papers - n + 0.5) / (n + 0.5)) for token, n in counts.items()}

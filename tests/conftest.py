@@ -1,0 +1,125 @@
+"""What every test gets: no network, none of the user's settings, and folders of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Before any library is imported: each of these would look for a host of its own.
+os.environ.update(
+    GRADIO_ANALYTICS_ENABLED="False",
+    ANONYMIZED_TELEMETRY="False",
+    ORT_DISABLE_TELEMETRY="1",
+    LANGSMITH_TRACING="false",
+    HF_HUB_OFFLINE="1",
+    # Child processes are out of reach of the hook below: their way out is a closed door of this machine.
+    HTTP_PROXY="http://127.0.0.1:9",
+    HTTPS_PROXY="http://127.0.0.1:9",
+    http_proxy="http://127.0.0.1:9",
+    https_proxy="http://127.0.0.1:9",
+    NO_PROXY="localhost,127.0.0.1,::1",
+    no_proxy="localhost,127.0.0.1,::1",
+    PIP_NO_INDEX="1",
+)
+
+import pytest
+
+from rag import assets
+from rag.errors import AssetError
+
+_OWN_NAMES = {"", "localhost", "localhost.localdomain", "0.0.0.0", "::", socket.gethostname()}
+_LOOKUPS = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"}
+_CONNECTIONS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
+_attempts: list[str] = []
+
+
+class NetworkUsed(RuntimeError):
+    """A test tried to reach another machine."""
+
+
+def is_local(host: object) -> bool:
+    """Whether a host name or address, as `socket` takes it, is this machine."""
+    if host is None:
+        return True
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+    return name in _OWN_NAMES or name.startswith("127.") or name in ("::1", "::ffff:127.0.0.1")
+
+
+def _refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Audit hook: stop every name look-up and connection of this process that leaves the machine."""
+    if event in _LOOKUPS:
+        host = arguments[0]
+    elif event in _CONNECTIONS:
+        address = arguments[1]
+        if not isinstance(address, tuple):  # a Unix socket's path, or no address
+            return
+        host = address[0]
+    else:
+        return
+    if not is_local(host):
+        _attempts.append(f"{event} {host!s}")
+        raise NetworkUsed(f"the network is off in tests, and something asked for {host!s} ({event})")
+
+
+# An audit hook sees what a patched module would miss (asyncio, `_socket`), and nothing can take it away.
+sys.addaudithook(_refuse_network)
+
+
+@pytest.fixture(autouse=True)
+def network_off() -> Iterator[list[str]]:
+    """Fail the test if anything tried to use the network, even where the refusal was swallowed.
+
+    A test that expects an attempt clears the list it gets.
+    """
+    _attempts.clear()
+    yield _attempts
+    if _attempts:
+        tried = ", ".join(_attempts)
+        _attempts.clear()
+        pytest.fail(f"the network is off in tests; this one tried: {tried}")
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hide the user's settings and index; `PLENARY_HOME` stays, since the assets are there."""
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "PLENARY_")) and name != "PLENARY_HOME":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PLENARY_STORE", str(tmp_path_factory.mktemp("store") / "index"))
+
+
+@pytest.fixture(scope="session")
+def asset() -> Callable[[str], Path]:
+    """Return where an asset lies; skips the test when it was not fetched."""
+
+    def find(name: str) -> Path:
+        try:
+            return assets.path(name)
+        except AssetError as error:
+            pytest.skip(str(error))
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def language_model(asset: Callable[[str], Path]) -> Path:
+    """The language model's file; skips where it was not fetched (`make setup` does)."""
+    return asset(assets.LANGUAGE_MODEL)
+
+
+@pytest.fixture(scope="session")
+def seeds() -> Path:
+    """The folder of the two seed lists."""
+    return Path(__file__).resolve().parent.parent / "data"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of corpora and benchmarks beside the repository; skips where there is none."""
+    folder = Path(__file__).resolve().parent.parent.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("../shared (public corpora and benchmarks) is not here")
+    return folder
