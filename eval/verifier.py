@@ -60,7 +60,8 @@ def attributionbench(file: Path) -> Iterator[Case]:
     """Yield claims with the passages cited for them."""
     for row in _lines(file):
         passages = tuple(row["references"])
-        yield Case(row["claim"], passages, " ".join(passages), row["attribution_label"] == "attributable")
+        claim = re.sub(r"\s*\[\d+\]", "", row["claim"])  # the marks of its citations
+        yield Case(claim, passages, " ".join(passages), row["attribution_label"] == "attributable")
 
 
 def wice(file: Path) -> Iterator[Case]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Filters,
         Hit,
         Paper,
+        Prompt,
         Quote,
         StepStarted,
         Support,
@@ -76,6 +77,7 @@ _HOME = {
     "Filters": "rag.types",
     "Hit": "rag.types",
     "Paper": "rag.types",
+    "Prompt": "rag.types",
     "Quote": "rag.types",
     "StepStarted": "rag.types",
     "Support": "rag.types",
@@ -115,6 +117,7 @@ __all__ = [
     "Claim",
     "Hit",
     "Paper",
+    "Prompt",
     "Quote",
     "Support",
     # documents

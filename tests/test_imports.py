@@ -18,7 +18,7 @@ VOCABULARY = {"types", "errors", "config", "prompts", "record", "lexicon", "late
 """Values, errors, settings, word tables and prompt files: they know of nothing but each other."""
 
 EDGES = {
-    *("assets", "wheels", "tokens", "load", "embed", "store", "snapshot", "keywords"),
+    *("assets", "hub", "wheels", "tokens", "load", "embed", "store", "snapshot", "keywords"),
     *("llm", "local", "local_process", "formats"),
 }
 """Each is the only place that touches its library or the disk. What is in no set is a stage."""
@@ -45,8 +45,7 @@ OWNERS = {
 def modules(package: str) -> dict[str, Path]:
     """Return the dotted name and the file of every module of a package."""
     return {
-        ".".join(file.relative_to(ROOT).with_suffix("").parts): file
-        for file in sorted((ROOT / package).rglob("*.py"))
+        ".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in sorted((ROOT / package).rglob("*.py"))
     }
 
 

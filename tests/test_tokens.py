@@ -31,9 +31,7 @@ def emptied(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def abstracts(seeds: Path) -> list[str]:
     """The seed abstracts: the blocks long enough not to be a heading."""
-    blocks = [
-        block for file in sorted(seeds.glob("*.txt")) for block in file.read_text("utf-8").split("\n\n")
-    ]
+    blocks = [block for file in sorted(seeds.glob("*.txt")) for block in file.read_text("utf-8").split("\n\n")]
     return [block for block in blocks if len(block) > 200]
 
 

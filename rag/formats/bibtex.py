@@ -5,15 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-import bibtexparser
-from bibtexparser.model import Block, DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
-from pylatexenc.latex2text import LatexNodes2Text
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.library import Library
+from bibtexparser.middlewares.enclosing import RemoveEnclosingMiddleware
+from bibtexparser.middlewares.names import split_multiple_persons_names
+from bibtexparser.model import (
+    DuplicateBlockKeyBlock,
+    DuplicateFieldKeyBlock,
+    Entry,
+    ParsingFailedBlock,
+)
+from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped]  # no stubs exist
 
 from rag.fields import record_from_fields
 from rag.formats.record import Record
 
 # What becomes Unicode; the abstract stays as it is, LaTeX and all.
-_DECODED = ("title", "author", "booktitle", "journal", "keywords")
+_DECODED = ("title", "booktitle", "journal", "keywords")
 # Entry types that are no papers but volumes papers stand in.
 _VOLUMES = ("proceedings", "collection", "mvproceedings", "periodical")
 _INHERITED = ("booktitle", "journal", "year")
@@ -26,9 +34,9 @@ def read_bibtex(text: str, file: str) -> list[Record]:
     file's only `@proceedings`. Entries that cannot be parsed become records with a problem.
     """
     logging.getLogger("bibtexparser").setLevel(logging.ERROR)  # what it warns of is in the report
-    library = bibtexparser.parse_string(text)
+    library = parse_string(text)
     latex = LatexNodes2Text(math_mode="verbatim", keep_comments=True)
-    found = list(_entries(library.blocks))
+    found = list(_entries(library))
     by_key = {entry.key: _fields(entry) for _, entry, _ in found if entry is not None}
     volumes = [_fields(entry) for _, entry, _ in found if entry and entry.entry_type.lower() in _VOLUMES]
     records: list[Record] = []
@@ -44,18 +52,21 @@ def read_bibtex(text: str, file: str) -> list[Record]:
         for name in _DECODED:
             if name in fields:
                 fields[name] = _unicode(fields[name], latex)
-        records.append(record_from_fields(fields, len(records) + 1, line))
+        # Names are split before LaTeX is resolved: in "Pawe\\l and" the command takes the space.
+        names = [_unicode(name, latex) for name in split_multiple_persons_names(fields.pop("author", ""))]
+        records.append(record_from_fields({**fields, "author": names}, len(records) + 1, line))
     return records
 
 
-def _entries(blocks: list[Block]) -> Iterator[tuple[int, Entry | None, str | None]]:
+def _entries(library: Library) -> Iterator[tuple[int, Entry | None, str | None]]:
     """Yield each entry with its 1-based line, or the problem it has instead."""
-    for block in blocks:
+    for block in library.blocks:
         line = (block.start_line or 0) + 1
         if isinstance(block, Entry):
             yield line, block, None
         elif isinstance(block, DuplicateBlockKeyBlock) and isinstance(block.ignore_error_block, Entry):
-            yield line, block.ignore_error_block, None
+            # What the parser does to every other entry.
+            yield line, RemoveEnclosingMiddleware().transform_entry(block.ignore_error_block, library), None
         elif isinstance(block, DuplicateFieldKeyBlock):
             repeated = ", ".join(sorted(block.duplicate_keys))
             yield line, None, f"the entry has the field {repeated} twice; remove one."

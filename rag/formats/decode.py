@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from rag.errors import InputError
@@ -27,6 +28,10 @@ _BINARY = (
     (b"\x89PNG", "an image; save the text as .txt"),
     (b"\xff\xd8\xff", "an image; save the text as .txt"),
 )
+
+_XML_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,60}encoding=[\"']([A-Za-z0-9._-]{1,30})[\"']")
+
+_EAST_ASIAN = ("gb18030", "gbk", "gb2312", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949")
 
 REMEDY = "save it as UTF-8 text"
 
@@ -68,6 +73,12 @@ def _decode_unmarked(data: bytes, file: str) -> tuple[str, bool]:
         return _decode_utf16(data, file), False
     if zeros * 100 > len(data):
         raise InputError(file, 0, f"this is no text (it is full of zero bytes); {REMEDY}.")
+    declared = _XML_ENCODING.match(data)
+    if declared:
+        try:
+            return data.decode(declared[1].decode("ascii")), False
+        except (LookupError, UnicodeDecodeError):
+            pass  # a false declaration; go on as for any file
     try:
         return data.decode("utf-8"), False
     except UnicodeDecodeError:
@@ -86,7 +97,11 @@ def _decode_utf16(data: bytes, file: str) -> str:
     try:
         if min(even, odd) * 20 > max(even, odd):
             raise ValueError
-        return data.decode(encoding)
+        text = data.decode(encoding)
+        controls = sum(unicodedata.category(character) in ("Cc", "Cn", "Co") for character in text[:10_000])
+        if controls - text[:10_000].count("\n") - text[:10_000].count("\r") > 0.05 * min(len(text), 10_000):
+            raise ValueError
+        return text
     except ValueError as error:
         raise InputError(file, 0, f"this is no text (it is full of zero bytes); {REMEDY}.") from error
 
@@ -94,7 +109,12 @@ def _decode_utf16(data: bytes, file: str) -> str:
 def _guess(data: bytes, file: str) -> str:
     import charset_normalizer  # slow to import and rarely needed
 
-    best = charset_normalizer.from_bytes(data).best()
+    matches = charset_normalizer.from_bytes(data)
+    best = matches.best()
     if best is None:
         raise InputError(file, 0, f"its encoding cannot be recognised; {REMEDY}.")
+    # Single-byte encodings look alike; where Windows Latin reads as well as any, it is the likeliest.
+    western = next((match for match in matches if match.encoding == "cp1252"), None)
+    if western is not None and western.coherence >= best.coherence and best.encoding not in _EAST_ASIAN:
+        best = western
     return str(best)

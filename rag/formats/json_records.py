@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rag.errors import InputError
-from rag.fields import is_abstract, record_from_fields, unwrapped
+from rag.fields import ABSTRACT, TITLE, is_abstract, normal_name, record_from_fields, unwrapped
 from rag.formats.record import Record
 
 # Wrapped arrays seen in the trade are at most three deep ({"data": {"papers": {"results": [...]}}}).
 _DEPTH = 6
+# Keys of lists of bare abstracts.
+_BARE = ("abstracts", "summaries", "texts")
 # What the decoder skips between values.
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -135,11 +137,11 @@ def _top_level(text: str, file: str) -> Iterator[Placed]:
             if separator == "]":
                 break
             if separator != ",":
-                error = json.JSONDecodeError("Expecting ',' or ']'", text, min(position, len(text)))
-                raise _broken(file, error.lineno, error)
+                stop = json.JSONDecodeError("Expecting ',' or ']'", text, min(position, len(text)))
+                raise _broken(file, stop.lineno, stop)
     if text[position:].strip():
-        error = json.JSONDecodeError("Extra data", text, position)
-        raise _broken(file, error.lineno, error)
+        rest = json.JSONDecodeError("Extra data", text, position)
+        raise _broken(file, rest.lineno, rest)
 
 
 def _after_space(text: str, position: int) -> int:
@@ -185,7 +187,9 @@ def _find(placed: Placed, depth: int) -> Iterator[Placed]:
         if _describes_paper(value):
             yield placed
         elif depth < _DEPTH:
-            for item in value.values():
+            for name, item in value.items():
+                if name.casefold() in _BARE and isinstance(item, list):
+                    yield from (Placed(text, placed.line) for text in item if isinstance(text, str))
                 if isinstance(item, list | Mapping):
                     yield from _find(Placed(item, placed.line), depth + 1)
     elif isinstance(value, list) and depth < _DEPTH:
@@ -195,11 +199,24 @@ def _find(placed: Placed, depth: int) -> Iterator[Placed]:
 
 
 def _describes_paper(value: Mapping[str, object]) -> bool:
-    """Whether an object has an abstract or a title as text, itself or in its `content`."""
+    """Whether an object has an abstract, or a title and no list of objects, itself or in its `content`.
+
+    A title beside a list of objects is the list's.
+    """
     inner = _flattened(value)
-    names = {key.casefold() for key in inner}
-    has_abstract = any(is_abstract(key) and isinstance(unwrapped(inner[key]), str | list) for key in inner)
-    return has_abstract or ("title" in names and isinstance(unwrapped(inner.get("title")), str))
+    if any(is_abstract(key) and isinstance(unwrapped(inner[key]), str | list) for key in inner):
+        return True
+    titled = any(normal_name(key) in TITLE and isinstance(unwrapped(inner[key]), str) for key in inner)
+    return titled and not any(_holds_objects(item) for item in inner.values())
+
+
+def _holds_objects(value: object) -> bool:
+    """Whether a value is a list of papers; its first objects tell."""
+    return isinstance(value, list) and any(
+        isinstance(item, Mapping)
+        and any(normal_name(str(key)) in TITLE + ABSTRACT for key in _flattened(item))
+        for item in value[:20]
+    )
 
 
 def _flattened(value: Mapping[str, object]) -> dict[str, object]:

@@ -21,12 +21,20 @@ _LABEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BOLD_START = re.compile(r"(?:\*\*|__)(?P<title>.+?)(?:\*\*|__)(?P<rest>.*)", re.DOTALL)
+_ABSTRACT = re.compile(r"\W*(?:abstract|摘要)\W*", re.IGNORECASE)
+# "Ashish Vaswani, Noam Shazeer. NeurIPS 2017."
+_NAMES_VENUE = re.compile(
+    r"(?P<names>[^.]*(?:\b[A-Z]\.[^.]*)*)\.\s+(?P<venue>[^.]*\b(?:19|20)\d\d\b[^.]*)\.?"
+)
 _FIELD = {"by": "authors", "paper": "link", "摘要": "abstract", "作者": "authors"}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A leaf of the document: `kind` is heading, item (a list item's first text) or text; `depth` its level."""
+    """A leaf of the document.
+
+    `kind` is "heading", "item" (a list item's first text) or "text"; `depth` is the level of it.
+    """
 
     kind: str
     depth: int
@@ -56,22 +64,21 @@ def _tables(tokens: Sequence[Token]) -> Iterator[Record]:
     header: list[str] = []
     cells: list[str] = []
     line = 0
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for place, token in enumerate(tokens):
         if token.type == "table_open":
             header = []
         elif token.type == "tr_open":
             cells, line = [], (token.map or [0])[0] + 1
-        elif token.type in ("th_open", "td_open") and following is not None:
-            cells.append(following.content)
+        elif token.type in ("th_open", "td_open"):
+            cells.append(tokens[place + 1].content)
         elif token.type == "tr_close":
             if not header:
                 header = cells
             elif any(is_known(name) for name in header):
                 fields: dict[str, object] = {}
-                for name, cell in zip(header, cells, strict=False):
-                    fields[name] = cell
-                link = _LINK.search(str(fields.get(next((n for n in header if "title" in n.lower()), ""), "")))
+                fields.update(zip(header, cells, strict=False))
                 record = record_from_fields(fields, 0, line)
+                link = _LINK.search(record.title or "")
                 title = plain(record.title) if record.title else None
                 yield replace(record, title=title, url=record.url or (link["url"] if link else None))
 
@@ -109,20 +116,26 @@ def _parts(tokens: Sequence[Token], lines: Sequence[str]) -> Iterator[Part]:
 
 
 def _papers(parts: Sequence[Part]) -> Iterator[Record]:
-    """Group the parts into papers: each opener with the text that follows it."""
+    """Group the parts into papers: each opener with the text that follows it.
+
+    A heading with deeper headings or list items below it is a section, and its text an introduction.
+    """
     groups: list[tuple[Part, list[Part]]] = []
     for part in parts:
+        if part.kind == "heading" and _ABSTRACT.fullmatch(part.text):
+            continue  # "### Abstract" inside a paper
         if part.kind != "text" or not groups:
             groups.append((part, []))
         else:
             groups[-1][1].append(part)
-    items = any(opener.kind == "item" for opener, _ in groups)
-    for opener, texts in groups:
+    for place, (opener, texts) in enumerate(groups):
+        following = groups[place + 1][0] if place + 1 < len(groups) else None
         if opener.kind == "heading":
-            if texts:
-                # Below a heading of a list of items stands an introduction, not an abstract.
-                if items and not any(_LABEL.match(part.text) for part in texts):
-                    continue
+            section = following is not None and (
+                following.kind == "item" or (following.kind == "heading" and following.depth > opener.depth)
+            )
+            labelled = any(_LABEL.match(part.text) for part in texts)
+            if labelled or not section:
                 yield _paper(opener.text, texts, opener.line)
         elif opener.kind == "item":
             yield _item(opener, texts)
@@ -136,7 +149,8 @@ def _item(opener: Part, texts: Sequence[Part]) -> Record:
     bold = _BOLD_START.match(opener.text)
     link = _LINK.match(opener.text)
     if _LABEL.match(first):
-        return _paper("", [Part("text", 1, line, opener.line) for line in opener.text.split("\n")] + list(texts), opener.line)
+        inner = [Part("text", 1, line, opener.line) for line in opener.text.split("\n")]
+        return _paper("", [*inner, *texts], opener.line)
     if bold:
         title, rest = bold["title"], bold["rest"]
     elif link:
@@ -154,7 +168,7 @@ def _unjoined(rest: str) -> list[str]:
     """Separate what stands before the abstract in one item: authors or labels on lines of their own."""
     lines = rest.split("\n")
     short: list[str] = []
-    while len(lines) > 1 and (looks_like_authors(lines[0]) or _LABEL.match(lines[0]) or _LINK.fullmatch(lines[0].strip())):
+    while len(lines) > 1 and (_described(lines[0], False) or _LABEL.match(lines[0])):
         short.append(lines.pop(0))
     return [*short, "\n".join(lines)]
 
@@ -168,24 +182,44 @@ def _paper(title: str, texts: Sequence[Part], line: int) -> Record:
     paragraphs: list[str] = []
     for part in texts:
         text = part.text.strip()
-        label = _LABEL.match(text)
-        if label and len(label["name"]) < len(text):
-            name = label["name"].lower().replace(";", "")
-            fields.setdefault(_FIELD.get(name, name), label["value"].strip("*_ ") if name != "abstract" else label["value"].strip())
-        elif not paragraphs and "authors" not in fields and looks_like_authors(plain(text)) and len(text) < 1000:
-            fields["authors"] = list(split_authors(plain(text)))
-        elif not paragraphs and _LINK.fullmatch(text):
-            found = _LINK.search(text)
-            fields.setdefault("url", found["url"] if found else "")
-        elif not paragraphs and len(text) < 80 and year_of(text) and not text.endswith("."):
-            fields.setdefault("venue", plain(text))
-        elif text and not re.fullmatch(r"\W*(?:abstract|摘要)\W*", text, re.IGNORECASE):
+        if not text or _ABSTRACT.fullmatch(text):
+            continue
+        found = _labelled(text) or ({} if paragraphs else _described(text, "authors" in fields))
+        for name, value in found.items():
+            fields.setdefault(name, value)
+        if not found:
             paragraphs.append(text)
-    if "abstract" not in fields:
-        fields["abstract"] = "\n\n".join(paragraphs)
-    elif paragraphs and isinstance(fields["abstract"], str) and not fields["abstract"].strip():
-        fields["abstract"] = "\n\n".join(paragraphs)
+    fields["abstract"] = "\n\n".join(
+        [*([str(fields["abstract"])] if "abstract" in fields else []), *paragraphs]
+    )
     return record_from_fields(fields, 0, line)
+
+
+def _labelled(text: str) -> dict[str, object]:
+    """Return the field of a paragraph that begins with its name ("**Abstract:** ...")."""
+    label = _LABEL.match(text)
+    if label is None:
+        return {}
+    name = label["name"].lower().replace(";", "")
+    name = _FIELD.get(name, name)
+    value = label["value"].strip()
+    return {name: value if name == "abstract" else plain(value)}
+
+
+def _described(text: str, has_authors: bool) -> dict[str, object]:
+    """Return what a paragraph before the abstract says of the paper: authors, address, venue and year."""
+    bare = plain(text)
+    both = _NAMES_VENUE.fullmatch(bare)
+    if both and not has_authors and looks_like_authors(both["names"]):
+        return {"authors": list(split_authors(both["names"])), "venue": both["venue"].strip()}
+    if not has_authors and len(text) < 1000 and looks_like_authors(bare):
+        return {"authors": list(split_authors(bare))}
+    link = _LINK.fullmatch(text)
+    if link:
+        return {"url": link["url"]}
+    if len(text) < 80 and year_of(bare) and len(bare.split()) <= 8:
+        return {"venue": bare}
+    return {}
 
 
 def plain(text: str) -> str:

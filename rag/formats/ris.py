@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-import rispy
+import rispy  # type: ignore[import-untyped]  # no stubs exist
 
 from rag.fields import record_from_fields
 from rag.formats.record import Record
@@ -20,7 +21,7 @@ def read_ris(text: str, file: str) -> list[Record]:
     starts = [found.start() for found in _START.finditer(text)]
     records: list[Record] = []
     line, previous = 1, 0
-    for ordinal, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True), start=1):
+    for ordinal, (start, end) in enumerate(pairwise([*starts, len(text)]), start=1):
         line += text.count("\n", previous, start)
         previous = start
         reference = _TAG.sub(r"\1  - ", text[start:end])

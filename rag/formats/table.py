@@ -12,6 +12,8 @@ from rag.fields import ABSTRACT, DOI, TITLE, URL, is_abstract, is_known, normal_
 from rag.formats.record import Record
 
 _DELIMITERS = ",\t;|"
+# A row of more lines has an open quote.
+_MOST_LINES = 200
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -41,15 +43,15 @@ def read_table(text: str, file: str) -> list[Record]:
         first += 1
     heading = lines[first] if first < len(lines) else ""
     delimiter = delimiter or max(_DELIMITERS, key=lambda mark: _known_columns(heading, mark))
-    rows = _rows(lines[first:], delimiter, first + 1, file)
-    header_row = next(rows, None)
-    header = _cells(header_row.raw, delimiter) if header_row else None
+    length = _row_length(lines, first, delimiter) if first < len(lines) else 1
+    header = _cells("\n".join(lines[first : first + length]), delimiter)
     if not header or not any(is_known(name) for name in header):
         reason = "its first line names no known column; name them, for example: title,authors,year,abstract."
         raise InputError(file, first + 1, reason)
     header = [name.strip() for name in header]
     records: list[Record] = []
-    for row in _whole_rows(rows, header, delimiter):
+    first += length
+    for row in _rows(lines[first:], first + 1, header, delimiter):
         if not row.raw.strip().strip(delimiter):
             continue
         ordinal = len(records) + 1
@@ -72,7 +74,8 @@ def read_table(text: str, file: str) -> list[Record]:
 
 
 def _known_columns(line: str, delimiter: str) -> int:
-    return sum(is_known(name) for name in line.replace('"', "").split(delimiter))
+    names = line.replace('"', "").split(delimiter)
+    return sum(is_known(name) for name in names if not any(mark in name for mark in _DELIMITERS))
 
 
 def _cells(raw: str, delimiter: str) -> list[str] | None:
@@ -84,47 +87,49 @@ def _cells(raw: str, delimiter: str) -> list[str] | None:
     return rows[0] if len(rows) == 1 else None
 
 
-def _rows(lines: Sequence[str], delimiter: str, first_line: int, file: str) -> Iterator[Row]:
-    """Yield the rows as the lenient reader bounds them: quoted cells may span lines."""
-    taken: list[str] = []
+def _rows(lines: Sequence[str], first_line: int, header: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Yield the rows: as the lenient reader bounds them, quoted cells spanning lines, when they fit.
+
+    A quote that is never closed swallows the rows after it. So a row of several lines that does not fit
+    the columns ends at its first line that fits or can be repaired, else after its first line, and the
+    reading starts again behind it: one broken row costs no other.
+    """
+    start = 0
+    while start < len(lines):
+        length = _row_length(lines, start, delimiter)
+        raw = "\n".join(lines[start : start + length])
+        if length > 1 and not _fits(raw, header, delimiter):
+            ends = range(1, length + 1)
+            parts = ((end, "\n".join(lines[start : start + end])) for end in ends)
+            length, raw = next(
+                (
+                    (end, part)
+                    for end, part in parts
+                    if _fits(part, header, delimiter) or repaired(part, header, delimiter)
+                ),
+                (1, lines[start]),
+            )
+        yield Row(raw, first_line + start)
+        start += length
+
+
+def _row_length(lines: Sequence[str], start: int, delimiter: str) -> int:
+    """Return how many lines the row that begins at `start` takes, at most `_MOST_LINES`."""
+    if '"' not in lines[start]:
+        return 1
+    taken = 0
 
     def feed() -> Iterator[str]:
-        for line in lines:
-            taken.append(line)
+        nonlocal taken
+        for line in lines[start : start + _MOST_LINES]:
+            taken += 1
             yield line + "\n"
 
-    reader = csv.reader(feed(), delimiter=delimiter)
-    line = first_line
-    while True:
-        try:
-            next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            reason = f"a cell has no end ({error}); close its quotes or export the table again."
-            raise InputError(file, line, reason) from error
-        yield Row("\n".join(taken), line)
-        line += len(taken)
-        taken.clear()
-
-
-def _whole_rows(rows: Iterator[Row], header: Sequence[str], delimiter: str) -> Iterator[Row]:
-    """Split rows that swallowed their neighbours because a quote was never closed.
-
-    A row of several lines that does not parse strictly is taken line by line when every line begins
-    like a row of its own; otherwise it stays whole.
-    """
-    for row in rows:
-        parts = row.raw.split("\n")
-        if len(parts) == 1 or _fits(row.raw, header, delimiter):
-            yield row
-            continue
-        if all(_fits(part, header, delimiter) or repaired(part, header, delimiter) for part in parts if part.strip()):
-            for offset, part in enumerate(parts):
-                if part.strip():
-                    yield Row(part, row.line + offset)
-        else:
-            yield row
+    try:
+        next(csv.reader(feed(), delimiter=delimiter), None)
+    except csv.Error:  # a cell longer than the reader allows: a quote that is never closed
+        return 1
+    return max(taken, 1)
 
 
 def _fits(raw: str, header: Sequence[str], delimiter: str) -> bool:
@@ -141,8 +146,10 @@ def repaired(raw: str, header: Sequence[str], delimiter: str) -> list[str] | Non
     one address, where an address column is named; exactly one free-text column on its left; and
     everything on its right but the last cell well formed.
     """
-    anchors = [place for place, name in enumerate(header) if normal_name(name) in URL + DOI]
     pieces = raw.split(delimiter)
+    if len(pieces) == len(header) and all(piece.count('"') % 2 == 0 for piece in pieces):
+        return [_unquoted(piece) for piece in pieces]
+    anchors = [place for place, name in enumerate(header) if normal_name(name) in URL + DOI]
     if len(anchors) == 1:
         found = [place for place, piece in enumerate(pieces) if _ADDRESS.fullmatch(piece.strip().strip('"'))]
         if len(found) != 1 or found[0] < anchors[0]:
@@ -189,14 +196,9 @@ def _right_of(rest: str, names: Sequence[str], delimiter: str) -> list[str] | No
                 return None
             cells.append(cell)
     quoted = len(rest) > 1 and rest.startswith('"') and rest.rstrip().endswith('"')
-    if not quoted and delimiter in rest and len(names) > 1 and not _is_prose(rest):
-        return None
+    if not quoted and delimiter in rest and len(names) > 1:
+        return None  # where the cell before it ends is anybody's guess
     return [*cells, _unquoted(rest)]
-
-
-def _is_prose(text: str) -> bool:
-    """Whether an unquoted rest is one abstract: a long text that ends like a sentence."""
-    return len(text.split()) >= 30 and text.rstrip()[-1:] in ".!?"
 
 
 def _unquoted(cell: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag.fields import normal_name, record_from_fields, split_authors, year_of
 from rag.formats.record import Record
 
 _SEPARATOR = re.compile(r"\s*([*=_#~+-])(?:\s*\1){2,}\s*")
-_LABEL = re.compile(r"\s*(?:\*\*)?(?P<name>[A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?\s*[::]\s*(?:\*\*)?\s*(?P<value>.*)")
+_LABEL = re.compile(
+    r"\s*(?:\*\*)?(?P<name>[A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?\s*[::]\s*(?:\*\*)?\s*(?P<value>.*)"
+)
 _LABELS = frozenset(
     ("title", "papertitle", "author", "authors", "abstract", "summary", "year", "date", "published", "venue",
      "conference", "journal", "booktitle", "url", "link", "doi", "keywords", "tags", "arxiv")
@@ -19,6 +21,7 @@ _NUMBER = re.compile(r"\s*(?:\[\d{1,5}\]|\(\d{1,5}\)|\d{1,5}[.)])\s+")
 _ABSTRACT_HEADING = re.compile(r"\W*(?:abstract|summary|摘要)\W*", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:(?:url|link|pdf|code|paper)\s*:\s*)?(https?://\S+)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?。!?…][\"'”’)\]*_]*$")
+_PARTICLES = frozenset(("van", "von", "der", "den", "de", "del", "da", "di", "la", "le", "el", "al", "bin", "dos", "ter"))
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # The venue and year in a list's heading: "NeurIPS 2026 Papers", "ICML 2024 论文列表".
 _VENUE_YEAR = re.compile(r"\b(?P<venue>[A-Z][A-Za-z&*-]{2,11})[ '’]?\s*(?P<year>(?:19|20)\d\d)(?!\d)")
@@ -79,18 +82,21 @@ def _bare(blocks: Sequence[Block]) -> list[Record]:
     A heading's venue and year hold for the abstracts below it.
     """
     records: list[Record] = []
+    headings: list[Record] = []
     venue: str | None = None
     year: int | None = None
     for block in _one_line_each(blocks):
         text = block.text.strip()
         if is_heading(text):
+            headings.append(Record(len(headings) + 1, block.line, title=_NUMBER.sub("", text)))
             found = _VENUE_YEAR.search(text)
             if found:
                 venue, year = found["venue"], int(found["year"])
             continue
         ordinal = len(records) + 1
         records.append(Record(ordinal, block.line, abstract=text, venue=venue, year=year))
-    return records
+    # Nothing but headings: a list of titles.
+    return records or headings
 
 
 def is_heading(text: str) -> bool:
@@ -103,11 +109,12 @@ def is_heading(text: str) -> bool:
 
 
 def _one_line_each(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Split blocks whose every line is an abstract of its own: long, and ending like a sentence."""
+    """Split blocks whose every line is an abstract (long, ending like a sentence) or a title of its own."""
     for block in blocks:
-        long = [line for line in block.lines if len(line) >= 400 and _SENTENCE_END.search(line.strip())]
-        heading = not is_heading(block.lines[0].strip())
-        if len(block.lines) > 1 and len(long) >= len(block.lines) - (0 if heading else 1):
+        inner = block.lines[1:] if is_heading(block.lines[0].strip()) else block.lines
+        long = all(len(line) >= 400 and _SENTENCE_END.search(line.strip()) for line in inner)
+        titles = sum(is_heading(line.strip()) and line.strip()[:1].isupper() for line in block.lines)
+        if len(block.lines) > 1 and inner and (long or titles >= 0.9 * len(block.lines)):
             for offset, line in enumerate(block.lines):
                 yield Block((line,), block.line + offset)
         else:
@@ -216,7 +223,7 @@ def _is_name(name: str, *, alone: bool = False) -> bool:
     words = name.replace("-", " ").split()
     if not 1 <= len(words) <= 7 or len(name) > 60:
         return False
-    capital = sum(word[0].isupper() or not word[0].isascii() for word in words)
+    capital = sum(word[0].isupper() or not word[0].isascii() or word in _PARTICLES for word in words)
     if alone:
         return 2 <= len(words) <= 5 and capital == len(words) and not re.search(r"[:?!,;()]", name)
     return capital >= len(words) / 2 or len(words) <= 3
@@ -229,8 +236,11 @@ def _titled(chunk: Block) -> Record:
     while lines and not lines[0].strip():
         lines.pop(0)
         line += 1
-    if len([text for text in lines if text.strip()]) == 1:
-        only = "\n".join(lines).strip()
+    filled = [text.strip() for text in lines if text.strip()]
+    if len(filled) > 1 and _is_running(filled):
+        return Record(0, line, abstract="\n".join(lines).strip())  # running text from the first line on
+    if len(filled) == 1:
+        only = filled[0]
         if len(only) >= SHORTEST_PROSE and _SENTENCE_END.search(only):
             return Record(0, line, abstract=only)
         return Record(0, line, title=only)
@@ -262,9 +272,14 @@ def _titled(chunk: Block) -> Record:
     )
 
 
-def _numbered(records: Iterator[Record]) -> list[Record]:
-    from dataclasses import replace
+def _is_running(lines: Sequence[str]) -> bool:
+    """Whether the first line is no title but the beginning of a paragraph that breaks anywhere."""
+    if len(lines[0]) > _LONGEST_TITLE:
+        return True
+    return lines[1][:1].islower() and not looks_like_authors(lines[1]) and lines[0][-1:] not in ".:"
 
+
+def _numbered(records: Iterator[Record]) -> list[Record]:
     return [replace(record, ordinal=ordinal) for ordinal, record in enumerate(records, start=1)]
 
 
@@ -280,7 +295,7 @@ def _label(line: str) -> tuple[str, str] | None:
 
 def _is_labelled(lines: Sequence[str]) -> bool:
     names = [label[0] for line in lines if (label := _label(line))]
-    return "title" in names or "papertitle" in names if "abstract" in names or "summary" in names else False
+    return bool({"title", "papertitle"} & set(names)) and bool({"abstract", "summary"} & set(names))
 
 
 def _labelled(lines: Sequence[str]) -> Iterator[Record]:
