@@ -35,11 +35,10 @@ SINGLE = QuestionKind("single", "answer", 10, 3, 330, 2_000, 3, 220)
 KINDS: Mapping[str, QuestionKind] = {kind.name: kind for kind in (SINGLE,)}
 
 _INSTRUCTION = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:question|instruction|prompt|previous|above|prior|rules?)"
-    r"|\b(?:you are now|system prompt|as an ai|respond only|reply with|answer with|print|output)\b.{0,30}"
+    r"(?i:\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:question|instructions?|prompt|previous|above|prior)\b)"
+    r"|(?i:\b(?:you are now|system prompt|as an ai|respond only|reply with|answer with|answer:|print|output)\b).{0,30}?"
     r"(?:\b[A-Z]{4,}\b|[\"“'‘])"
-    r"|忽略.{0,20}(?:问题|指令|提示|以上|之前)|(?:请)?(?:回答|输出|回复)[：:\"“]",
-    re.IGNORECASE,
+    r"|忽略.{0,20}(?:问题|指令|提示|以上|之前)|(?:回答|输出|回复)[：:\"“]",
 )
 
 

@@ -25,7 +25,8 @@ def answers(url: str) -> bool:
     def ask() -> None:
         # ImportError and ValueError: a proxy setting that httpx cannot use.
         with suppress(httpx.HTTPError, httpx.InvalidURL, ImportError, ValueError):
-            answered.append(httpx.head(url, follow_redirects=True, timeout=PATIENCE).is_success)
+            # A redirection is answer enough: where it leads to may be signed for loading only.
+            answered.append(not httpx.head(url, timeout=PATIENCE).is_error)
 
     # A look-up of a name has no time limit of its own, so the wait for it is ended from outside.
     asking = threading.Thread(target=ask, daemon=True)

@@ -15,8 +15,8 @@ __all__ = ["LONGEST", "label_for"]
 def label_for(abstract: str, title: str | None = None) -> str:
     """Return a paper's label: never empty, at most `LONGEST` characters, without markup.
 
-    With a title: the short name before its colon, else the name the abstract gives the method when the
-    title has that name too, else the title cut at a word. Without: the name of what the abstract brings,
+    With a title: the short name before its colon, else the name the abstract gives the method, else the
+    title cut at a word. Without: the name of what the abstract brings,
     else its subject.
     """
     if title and title.strip():
@@ -34,7 +34,7 @@ def _title_label(title: str, abstract: str) -> str:
     if colon and 1 <= len(words) <= 4 and len(head) <= 30 and (len(words) == 1 or _has_name(words)):
         return head.strip()
     name = method_name(abstract)
-    if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", title):
+    if name and (is_name(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", title)):
         return name
     return cut(title) or "Untitled"
 

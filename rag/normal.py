@@ -188,14 +188,18 @@ class _Scanner:
                 return space.end() if space else position + 1
             return position + 1
         after_digit = bool(self.out) and self.out[-1][0].isdigit()
-        return self.put(_compose(text[position:end], after_digit), position, end)
+        composed = _compose(text[position:end], after_digit)
+        if composed[:1] in ("^", "_") and character != composed[0] and position:
+            if _compose(text[position - 1], False)[:1] == composed[0]:
+                composed = composed[1:]  # "10⁻³" is "10^-3"
+        return self.put(composed, position, end)
 
     def single_quote(self, position: int) -> int:
         """Read an apostrophe, a prime or a quotation mark; the last two are both written as \'"\'."""
         text = self.text
         previous, following = text[max(position - 2, 0) : position], text[position + 1 : position + 2]
         if text[position : position + 2] in ("``", "''") and position >= self.math_end:
-            prime = previous[-1:].isalpha() and not previous[:1].isalpha()  # f''
+            prime = previous[-1:].isalpha() and not previous[:-1].isalpha()  # f''
             return self.put('""' if prime else '"', position, position + 2)
         inside = (previous[-1:].isalnum() or previous[-1:] in tuple("$)]}")) and following.isalpha()
         return self.put("'" if inside and position >= self.math_end else '"', position, position + 1)

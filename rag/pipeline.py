@@ -22,9 +22,9 @@ from rag.generate import (
     reply,
 )
 from rag.keywords import tokenize
-from rag.plan import LANGUAGES, make_plan
+from rag.plan import LANGUAGES, make_plan, names_in
 from rag.prompts import load_prompt
-from rag.refuse import refusal
+from rag.refuse import LINE, answerable, measure, refusal
 from rag.retrieve import CANDIDATES, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
 from rag.snapshot import Snapshot
 from rag.store import Store
@@ -181,7 +181,14 @@ class Pipeline:
         return select_evidence(safe, papers, budget, self.parts.count_tokens)
 
     def _answerable(self, run: _Run) -> bool:
-        return True
+        """Decide whether the evidence answers the question."""
+        snapshot = self.parts.snapshot()
+        question = run.plan.standalone
+        query = make_query(self.parts, snapshot, question)
+        signals = measure(
+            query, run.hits, len(snapshot.paper_ids), lambda text: tokenize([text])[0], names_in(question)
+        )
+        return answerable(signals) >= LINE
 
     def _claims(self, kind: QuestionKind, run: _Run) -> Iterator[tuple[Claim, tuple[Evidence, ...]]]:
         """Yield the claims that passed with the evidence that carries them."""

@@ -32,6 +32,11 @@ _CONTINUATION = re.compile(
     r"by how much|on (?:which|how many|what)|compared (?:to|with) what|any|more|else|really|for example)\b",
     re.IGNORECASE,
 )
+_FUNCTION = frozenset(
+    "a an the what which who why how when where is are was were do does did can could will would should may might "
+    "must has have had be been of on in at to for from by with about as and or but not many much more most any some "
+    "there all so than then if tell me show give list explain describe say said please".split()
+)
 _CJK_POINTER = re.compile(r"它|他们|它们|这个|那个|这些|那些|该方法|这种|其(?:中|他)?|那么|为什么\s*[？?]?$|还有|呢\s*[？?]?$")
 
 
@@ -54,9 +59,14 @@ def needs_context(question: str, history: Sequence[Turn]) -> bool:
     words = re.findall(r"\w+", question)
     if _CONTINUATION.search(question) or _CJK_POINTER.search(question):
         return True
-    if _names(question):
+    if names_in(question):
         return False
-    return bool(_POINTER.search(question)) or (language_of(question) == "en" and len(words) <= 3)
+    pointer = _POINTER.search(question)
+    if pointer:
+        # With two things named before it, "their" most likely points at one of them.
+        named = [word for word in re.findall(r"\w+", question[: pointer.start()].lower()) if word not in _FUNCTION]
+        return len(named) < 2
+    return language_of(question) == "en" and len(words) <= 3
 
 
 def context_of(history: Sequence[Turn]) -> str:
@@ -68,7 +78,7 @@ def context_of(history: Sequence[Turn]) -> str:
             break
     else:
         place = 0
-    later = [name for text in asked[place + 1 :] for name in _names(text)]
+    later = [name for text in asked[place + 1 :] for name in names_in(text)]
     return " ".join([asked[place], *later])
 
 
@@ -102,8 +112,8 @@ def make_plan(
             usage += used
             standalone = translation if language_of(translation) == "en" and translation else source
         else:
-            names = [name for name in _names(source) if is_known(name)]
-            standalone = source
+            names = [name for name in names_in(source) if is_known(name)]
+            standalone = " ".join(names) or source
             note = (
                 f"This question is in {LANGUAGES[language]}. Without a language model it cannot be translated, "
                 + (f"so only {', '.join(names)} could be searched." if names else "so only its words were searched.")
@@ -120,11 +130,11 @@ def _rewrite(question: str, history: Sequence[Turn], writer: Writer) -> tuple[st
     conversation = "\n".join(f"{roles.get(turn.role, 'User')}: {one_line(turn.text)[:400]}" for turn in turns)
     text, usage = reply(writer, load_prompt("rewrite").render(max_tokens=60, conversation=conversation))
     allowed = conversation.casefold()
-    invented = [name for name in _names(text) if name.casefold() not in allowed]
+    invented = [name for name in names_in(text) if name.casefold() not in allowed]
     return (text if text and not invented and len(text) < 400 else None), usage
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Return the words of a text that look like names of methods, data sets or models: capitals or digits
     inside, or a capital beyond the first word."""
     words = re.findall(r"[A-Za-z][\w℃°+\-]*[\w℃+]|[A-Z]", text)

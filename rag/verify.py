@@ -14,7 +14,7 @@ import regex
 
 from rag.normal import clean
 from rag.quote import find_quote
-from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, names, proposed
+from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, proposed
 from rag.rules_order import check_comparison, check_direction, check_roles, check_subject
 from rag.rules_wording import check_negation, check_quantity
 from rag.types import Draft, Evidence, Paper, Span, Support, SupportChecker, Verdict
@@ -28,6 +28,8 @@ Idf = Callable[[str], float]
 COVERED = 0.8
 PARAPHRASED, ALIKE = 0.6, 0.75
 TOUCHED = 0.35
+LABEL_WORDS = 3
+SHORTEST_PART = 4
 DOUBTED, BELIEVED = 0.2, 0.9
 
 _QUOTED = Verdict(Support.SUPPORTED, "the words of the paper")
@@ -96,8 +98,12 @@ def _rules(
 
 
 def _own_stems(abstract: Parsed, known: Sequence[str]) -> frozenset[str]:
-    """Return what the paper's own names consist of: its title's or label's, and those of what it proposes."""
-    own = [name for text in known for name in (*names(text), text)] + list(proposed(abstract.text))
+    """Return what the paper's own names consist of: those of what it proposes, and of its title and label."""
+    own = list(proposed(abstract.text))
+    for text in known:
+        # of a title only what is a name by its form, or the "GridFormer" of "GridFormer: ..."
+        own += [word.name for word in parse(text).words if word.name]
+        own += [text.split(":")[0]] if len(text.split(":")[0].split()) <= LABEL_WORDS else []
     words = [word for name in own for word in parse(name).words if says_something(word)]
     return frozenset(word.stem for word in words) | frozenset(word.unit for word in words)
 
@@ -250,24 +256,51 @@ class _Trial:
     def shared(
         self, draft: Draft, groups: Sequence[Sequence[Evidence]], verdicts: Sequence[Verdict]
     ) -> tuple[Verdict, tuple[Evidence, ...]]:
-        """Judge a claim that no paper carries alone: every part of it by the papers, one by one."""
-        parts = [part for part in _PARTS.split(draft.text.strip()) if len(part.split()) >= 4]
+        """Judge a claim that no paper carries alone: every part of it by the papers, one by one.
+
+        A later part must name the paper that carries it: "A prunes weights and halves the error" does not
+        say that B halves the error.
+        """
         carrying: list[Evidence] = []
-        for part in parts:
+        for rank, part in enumerate(_parts(draft.text)):
             for evidence in groups:
+                if rank and not self.names_paper(part, evidence[0].paper_id):
+                    continue
                 verdict, used = self.carried(part, evidence)
                 if verdict.support is Support.SUPPORTED:
                     carrying += used
                     break
             else:
-                parts = []
+                carrying = []
                 break
-        if len(parts) > 1 and len({item.paper_id for item in carrying}) > 1:
+        if len({item.paper_id for item in carrying}) > 1:
             reason = "each part is carried by a sentence of its own paper"
             return Verdict(Support.SUPPORTED, reason), tuple(item for item in draft.evidence if item in carrying)
         if all(verdict.support is Support.CONTRADICTED for verdict in verdicts):
             return verdicts[0], ()
         return Verdict(Support.PARTIAL, f"no cited paper carries it alone: {verdicts[0].reason}"), ()
+
+    def names_paper(self, part: str, paper_id: str) -> bool:
+        """Say whether a part of a claim has a name of the paper's own."""
+        paper = self.papers[paper_id]
+        known = [clean(name) for name in (paper.title, paper.label) if name]
+        own = _own_stems(parse(paper.abstract), known)
+        return any(word.unit in own or word.stem in own for word in parse(part).content)
+
+
+def _parts(claim: str) -> list[str]:
+    """Split a claim at "while", "and", "but" and semicolons; a part of a few words stays with the one before."""
+    parts: list[str] = []
+    position = 0
+    for found in (*_PARTS.finditer(claim), None):
+        end = found.start() if found else len(claim)
+        piece = claim[position:end]
+        if parts and len(piece.split()) < SHORTEST_PART:
+            parts[-1] = claim[claim.index(parts[-1]) : end]
+        else:
+            parts.append(piece)
+        position = found.end() if found else end
+    return parts
 
 
 # --- echoes -------------------------------------------------------------------------------------------

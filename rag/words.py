@@ -23,6 +23,8 @@ from rag.lexicon import (
     LIGHT,
     NEGATIVE_VERBS,
     NEGATORS,
+    NUMBER_WORDS,
+    SCALES,
     SYNONYM_GROUPS,
 )
 from rag.normal import clean
@@ -123,7 +125,7 @@ def stems_in(listed: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in listed)
 
 
-_GENERIC = stems_in(GENERIC)
+_GENERIC = stems_in(GENERIC) | stems_in(NUMBER_WORDS) | stems_in(SCALES)
 _LIGHT = stems_in(LIGHT)
 _NEGATIVE_VERBS = stems_in(NEGATIVE_VERBS)
 
@@ -210,7 +212,10 @@ def _negates(lower: str, following: str) -> bool:
 
 
 def says_something(word: Word) -> bool:
-    """Say whether a claim's word must be found in the evidence: not "paper", "propose" or "method"."""
+    """Say whether a claim's word must be found in the evidence: not "paper", "propose" or "method".
+
+    Numbers in words and "percent" or "times" are left to the rules on numbers.
+    """
     return word.is_content and word.stem not in _GENERIC
 
 

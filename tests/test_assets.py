@@ -124,7 +124,7 @@ def hub() -> Iterator[Hub]:
             self.wfile.write(body[:stop])
             hub.sent.append(len(body))
             if hub.hang_after:
-                hub.released.wait(60)
+                hub.released.wait(300)
                 with suppress(OSError):  # the other side may be gone
                     self.wfile.write(body[stop:])
 
@@ -442,10 +442,9 @@ def test_a_disk_that_fills_up_and_a_folder_that_is_a_file(
 
 
 FETCH = """
-    import hashlib, sys
+    import sys
     from pathlib import Path
-    import rag.hub
-from rag import assets, wheels
+    from rag import assets
     from rag.errors import AssetError
 
     url, size, sha256, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
@@ -471,9 +470,9 @@ def start_fetch(hub: Hub, folder: Path) -> subprocess.Popen[str]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not condition():
-        assert time.monotonic() < deadline, "waited a minute in vain"
+        assert time.monotonic() < deadline, "waited five minutes in vain"
         time.sleep(0.02)
 
 
@@ -482,7 +481,7 @@ def test_an_interruption_is_one_sentence_and_keeps_what_was_loaded(tmp_path: Pat
     process = start_fetch(hub, tmp_path)
     wait_for(lambda: hub.sent)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 1
     assert errors.strip() == "interrupted; run `plenary assets` again to go on from what was loaded"
     hub.hang_after = 0
@@ -500,7 +499,7 @@ def test_two_processes_load_once(tmp_path: Path, hub: Hub) -> None:
     assert "waiting" in second.stderr.readline()
     hub.released.set()
     for process in (first, second):
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
     assert (tmp_path / "thing.bin").read_bytes() == CONTENT
     assert hub.requests == ["HEAD", "GET"]

@@ -51,12 +51,14 @@ def test_document_examples(language: str, text: str, expected: list[dict[str, ob
         else:
             assert reason is None
         for field in fields(Record):
-            if field.name == "problem" or ("skipped" in wanted and field.name not in ("ordinal", "line", "title")):
+            if field.name == "problem" or (
+                "skipped" in wanted and field.name not in ("ordinal", "line", "title")
+            ):
                 continue
             value = getattr(record, field.name)
             if isinstance(value, str) and field.name == "abstract":
                 value = value.strip()
-            default = [] if isinstance(value, tuple) else None
+            default: list[str] | None = [] if isinstance(value, tuple) else None
             assert (list(value) if isinstance(value, tuple) else value) == wanted.get(field.name, default)
 
 
@@ -72,17 +74,25 @@ def test_unknown_ending_is_refused_with_the_known_ones() -> None:
 
 # Round trips
 
-TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"), max_codepoint=0x2FFF), max_size=80)
-NAMES = st.lists(st.sampled_from(["Ada Lovelace", "José Núñez", "李 明", "Jean-Yves Le Gall"]), max_size=3, unique=True)
+TEXT = st.text(
+    st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"), max_codepoint=0x2FFF), max_size=80
+)
+NAMES = st.lists(
+    st.sampled_from(["Ada Lovelace", "José Núñez", "李 明", "Jean-Yves Le Gall"]), max_size=3, unique=True
+)
 
 
 @st.composite
 def papers(draw: st.DrawFn) -> dict[str, str]:
     abstract = f"{draw(TEXT)} {WORDS} {draw(TEXT)}".strip()
-    return {"title": f"T {draw(TEXT)}".strip(), "abstract": abstract, "year": str(draw(st.integers(1900, 2099)))}
+    return {
+        "title": f"T {draw(TEXT)}".strip(),
+        "abstract": abstract,
+        "year": str(draw(st.integers(1900, 2099))),
+    }
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(papers(), min_size=1, max_size=5), st.sampled_from(",\t;|"), st.booleans())
 def test_tables_round_trip(rows: list[dict[str, str]], delimiter: str, mark: bool) -> None:
     out = io.StringIO()
@@ -96,14 +106,15 @@ def test_tables_round_trip(rows: list[dict[str, str]], delimiter: str, mark: boo
     assert [record.title for record in records] == [" ".join(row["title"].split()) for row in rows]
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(papers(), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_json_round_trips(rows: list[dict[str, str]], indented: bool, ascii_only: bool) -> None:
     text = json.dumps(rows, indent=2 if indented else None, ensure_ascii=ascii_only)
     whole = read_json(text, "x.json")
     wrapped = read_json(json.dumps({"data": {"title": "A list", "papers": rows}}), "x.json")
     nested = read_json(
-        json.dumps([{"content": {key: {"value": item} for key, item in row.items()}} for row in rows]), "x.json"
+        json.dumps([{"content": {key: {"value": item} for key, item in row.items()}} for row in rows]),
+        "x.json",
     )
     lines = read_json_lines("\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows), "x.jsonl")
     for records in (whole, wrapped, nested, lines):
@@ -113,7 +124,7 @@ def test_json_round_trips(rows: list[dict[str, str]], indented: bool, ascii_only
         assert [record.line for record in whole] == starts
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(papers(), NAMES), min_size=1, max_size=4))
 def test_ris_round_trips(rows: list[tuple[dict[str, str], list[str]]]) -> None:
     lines: list[str] = []
@@ -128,7 +139,7 @@ def test_ris_round_trips(rows: list[tuple[dict[str, str], list[str]]]) -> None:
     ]
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(papers(), min_size=1, max_size=6))
 def test_plain_lists_keep_each_abstract_and_its_line(rows: list[dict[str, str]]) -> None:
     texts = [f"{WORDS}: {index} and so on until the end of it." for index, _ in enumerate(rows)]
@@ -140,7 +151,7 @@ def test_plain_lists_keep_each_abstract_and_its_line(rows: list[dict[str, str]])
     assert all(lines[record.line - 1] == record.abstract for record in records)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=300), st.sampled_from(sorted(READERS)))
 def test_any_text_gives_records_or_an_input_error(text: str, ending: str) -> None:
     try:
@@ -152,7 +163,7 @@ def test_any_text_gives_records_or_an_input_error(text: str, ending: str) -> Non
         assert record.line >= 0 and record.ordinal >= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_decode_or_give_an_input_error(data: bytes) -> None:
     try:
@@ -174,8 +185,15 @@ def test_unicode_encodings(encoding: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [
-        ("cp1252", "L’apprentissage automatique est étudié. Les modèles déjà entraînés échouent à généraliser. " * 5),
-        ("gb18030", "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种新的方法。" * 5),
+        (
+            "cp1252",
+            "L’apprentissage automatique est étudié. Les modèles déjà entraînés échouent à généraliser. " * 5,
+        ),
+        (
+            "gb18030",
+            "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种新的方法。"
+            * 5,
+        ),
     ],
 )
 def test_legacy_encodings_are_guessed(encoding: str, text: str) -> None:
@@ -193,7 +211,8 @@ def test_damaged_utf8_costs_only_the_damaged_records() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "word"), [(b"%PDF-1.7 ...", "PDF"), (b"PK\x03\x04rest", "ZIP"), (b"\x00\x01\x02\x03" * 40, "no text")]
+    ("data", "word"),
+    [(b"%PDF-1.7 ...", "PDF"), (b"PK\x03\x04rest", "ZIP"), (b"\x00\x01\x02\x03" * 40, "no text")],
 )
 def test_binary_files_are_refused_with_a_remedy(data: bytes, word: str) -> None:
     with pytest.raises(InputError, match=word):
@@ -272,10 +291,15 @@ def test_lone_surrogates_and_nul_never_reach_a_paper() -> None:
 
 
 def test_wrapped_lists_and_bare_strings() -> None:
-    assert [r.abstract for r in read_json('{"oral": [{"abstract": "a"}], "poster": [{"abstract": "b"}]}', "x")] == ["a", "b"]
+    assert [
+        r.abstract for r in read_json('{"oral": [{"abstract": "a"}], "poster": [{"abstract": "b"}]}', "x")
+    ] == ["a", "b"]
     assert [r.abstract for r in read_json('["one", "two"]', "x")] == ["one", "two"]
     assert [r.abstract for r in read_json('{"abstracts": ["one"]}', "x")] == ["one"]
-    assert [r.abstract for r in read_json('{"p1": {"abstract": "a"}, "p2": {"abstract": "b"}}', "x")] == ["a", "b"]
+    assert [r.abstract for r in read_json('{"p1": {"abstract": "a"}, "p2": {"abstract": "b"}}', "x")] == [
+        "a",
+        "b",
+    ]
     assert read_json('{"rows": 3}', "x") == []
 
 
@@ -311,7 +335,10 @@ def test_broken_and_foreign_xml() -> None:
 
 
 def test_broken_bibtex_entry_costs_no_other() -> None:
-    text = "@article{a, title={A}, abstract={one}}\n@article{b, title={B, \n@article{c, title={C}, title={D}}\n@article{d, title={E}, abstract={two}}"
+    text = (
+        "@article{a, title={A}, abstract={one}}\n@article{b, title={B, \n"
+        "@article{c, title={C}, title={D}}\n@article{d, title={E}, abstract={two}}"
+    )
     records = reader_for("x.bib")(text, "x.bib")
     assert [record.problem is None for record in records] == [True, False, False, True]
     assert [record.line for record in records] == [1, 2, 3, 4]
@@ -424,7 +451,9 @@ def test_addresses_in_order_of_their_worth() -> None:
     def url(**values: object) -> str | None:
         return record_from_fields(values, 1, 1).url
 
-    assert url(url="", DOI="https://doi.org/10.1000/x", pdf="https://a.org/x.pdf") == "https://doi.org/10.1000/x"
+    assert (
+        url(url="", DOI="https://doi.org/10.1000/x", pdf="https://a.org/x.pdf") == "https://doi.org/10.1000/x"
+    )
     assert url(doi="10.1000/182") == "https://doi.org/10.1000/182"
     assert url(link="https://a.org/1", doi="10.1000/182") == "https://a.org/1"
     assert url(eprint="1706.03762v2") == "https://arxiv.org/abs/1706.03762v2"

@@ -169,3 +169,255 @@ def test_what_the_sentence_does_not_say_is_not(claim: str, cited: str) -> None:
     verdict = judge(claim, [sentence], abstract, idf=even)
     assert verdict.support is not Support.SUPPORTED
     assert verdict.reason
+
+
+def test_the_sentence_itself_is_always_supported() -> None:
+    for abstract in ABSTRACTS:
+        for sentence in abstract.split(". ")[:-1]:
+            assert judge(sentence + ".", [sentence + "."], abstract, idf=even).support is Support.SUPPORTED
+            shown = sentence.replace("---", "—").replace("\\%", "%")
+            assert judge(shown, [sentence], abstract, idf=even).support is Support.SUPPORTED
+
+
+def test_nothing_is_checked_without_a_cited_sentence() -> None:
+    assert judge("QOP outperforms all baselines.", [], "", idf=even).support is Support.UNCHECKED
+    assert check_draft(Draft("QOP outperforms all baselines.", ()), {}, idf=even)[0].support is Support.UNCHECKED
+
+
+def test_a_number_elsewhere_in_the_abstract_is_not_in_the_cited_sentence() -> None:
+    sentence, abstract = sentence_with("Fidelity is measured using")
+    verdict = judge("Fidelity is measured using CTRS on 116 dialogues.", [sentence], abstract, idf=even)
+    assert verdict.support is Support.PARTIAL
+    assert verdict.reason == "the number 116 stands elsewhere in the abstract, not in the cited sentence"
+
+
+def test_another_number_for_the_same_thing_contradicts() -> None:
+    sentence = "Our method reduces the error by 12% on three data sets."
+    verdict = judge("The method reduces the error by 45% on three data sets.", [sentence], sentence, idf=even)
+    assert verdict.support is Support.CONTRADICTED
+    assert verdict.reason == "the cited sentence says 12%, not 45%"
+
+
+@pytest.mark.parametrize(
+    ("claim", "supported"),
+    [
+        ("The index holds 1,649 abstracts of 8 billion words.", True),
+        ("The index holds 1649 abstracts.", True),
+        ("The index holds about 1,650 abstracts.", True),
+        ("The index holds more than 1,649 abstracts.", False),
+        ("The index holds 16,490 abstracts.", False),
+        ("The index is 3 times faster.", True),
+        ("The index is three times faster.", True),
+        ("The index is 3x faster.", True),
+        ("The index is 3% faster.", False),
+        ("Queries take at most 10 percent of the memory.", True),
+        ("Queries take 10% of the memory.", False),
+        ("Queries take at least 10% of the memory.", False),
+    ],
+)
+def test_numbers_have_values_units_and_bounds(claim: str, supported: bool) -> None:
+    sentence = (
+        "The index holds $1{,}649$ abstracts of 8B words, is $3\\times$ faster, and queries take at most 10\\% of "
+        "the memory."
+    )
+    verdict = judge(claim, [sentence], sentence, idf=even)
+    assert (verdict.support is Support.SUPPORTED) is supported, verdict.reason
+
+
+def test_similarity_helps_a_paraphrase_and_overrides_no_rule() -> None:
+    sentence = "The router acts as a soft guardrail that selectively activates original MLPs and added safety experts."
+    claim = "The router picks original MLPs or further safety experts, a gentle barrier."
+    assert judge(claim, [sentence], sentence, idf=even).support is Support.PARTIAL
+    assert judge(claim, [sentence], sentence, idf=even, similarity=0.9).support is Support.SUPPORTED
+    denied = claim.replace("picks", "never picks")
+    assert judge(denied, [sentence], sentence, idf=even, similarity=1.0).support is not Support.SUPPORTED
+    assert judge(claim, [sentence], sentence, idf=even, probability=0.95).support is Support.SUPPORTED
+    sure = "The router acts as a soft guardrail."
+    assert judge(sure, [sentence], sentence, idf=even, probability=0.1).support is Support.PARTIAL
+
+
+def test_coverage_weighs_rare_words() -> None:
+    weights = {"quantization": 9.0, "method": 1.0, "prunes": 1.0}
+    share = coverage("The method prunes without quantization.", ["It prunes."], idf=lambda word: weights.get(word, 0.0))
+    assert share == pytest.approx(0.1)
+    assert coverage("", ["It prunes."], idf=even) == 0.0
+
+
+def paper(identity: str, abstract: str, label: str) -> Paper:
+    return Paper(identity, abstract, label)
+
+
+GRID = paper(
+    "a",
+    "Weather models are slow. We propose GridFormer, which predicts the change of each cell from its neighbours. "
+    "It is trained on 40 years of reanalysis. GridFormer runs on one GPU.",
+    "GridFormer",
+)
+SPARSE = paper(
+    "b",
+    "SparseCast drops most observations. SparseCast lowers the error by 12% against the strongest baseline. "
+    "Training takes twice as long.",
+    "SparseCast",
+)
+PAPERS = {"a": GRID, "b": SPARSE}
+
+
+def evidence(source: Paper, words: str) -> Evidence:
+    start = source.abstract.rfind(". ", 0, source.abstract.index(words)) + 2
+    start = 0 if start == 1 else start
+    end = source.abstract.find(".", start) + 1
+    return Evidence("k" + words[:4], source.id, start, end, source.abstract[start:end])
+
+
+def draft(text: str, *cited: Evidence) -> tuple[Support, tuple[Evidence, ...]]:
+    verdict, carrying = check_draft(Draft(text, cited), PAPERS, idf=even)
+    return verdict.support, carrying
+
+
+CELL, YEARS, GPU = (evidence(GRID, words) for words in ("predicts the change", "40 years", "one GPU"))
+ERROR, TWICE = evidence(SPARSE, "lowers the error"), evidence(SPARSE, "twice as long")
+
+
+def test_a_citation_that_adds_nothing_is_left_out() -> None:
+    assert draft("GridFormer predicts the change of each cell from its neighbours.", CELL, GPU) == (
+        Support.SUPPORTED,
+        (CELL,),
+    )
+
+
+def test_two_sentences_of_one_paper_stay_if_both_are_needed() -> None:
+    text = "GridFormer, trained on 40 years of reanalysis, runs on one GPU."
+    assert draft(text, YEARS, GPU, CELL) == (Support.SUPPORTED, (YEARS, GPU))
+
+
+def test_a_claim_true_of_another_paper_is_not_supported() -> None:
+    support, carrying = draft("SparseCast lowers the error by 12% against the strongest baseline.", CELL)
+    assert support is not Support.SUPPORTED and carrying == ()
+
+
+def test_the_papers_are_judged_each_alone() -> None:
+    text = "SparseCast lowers the error by 12% against the strongest baseline."
+    assert draft(text, CELL, ERROR) == (Support.SUPPORTED, (ERROR,))
+    mixed = "GridFormer lowers the error by 12% against the strongest baseline."
+    support, carrying = draft(mixed, CELL, ERROR)
+    assert support is not Support.SUPPORTED and carrying == ()
+
+
+def test_a_claim_on_two_papers_needs_each_for_its_part() -> None:
+    text = "GridFormer predicts the change of each cell, while SparseCast lowers the error by 12%."
+    assert draft(text, CELL, ERROR) == (Support.SUPPORTED, (CELL, ERROR))
+    support, _ = draft("GridFormer predicts the change of each cell and lowers the error by 12%.", CELL, ERROR)
+    assert support is Support.PARTIAL
+    support, _ = draft(text.replace("12%", "15%"), CELL, ERROR)
+    assert support is not Support.SUPPORTED
+
+
+def test_a_verdict_that_is_not_support_brings_no_evidence() -> None:
+    assert draft("GridFormer runs on eight GPUs.", GPU)[1] == ()
+
+
+def test_similarity_and_checker_are_asked_with_the_cited_sentences_only() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    class Checker:
+        def probability(self, claim: str, evidence: Sequence[str]) -> float:
+            asked.append(tuple(evidence))
+            return 0.5
+
+    check_draft(
+        Draft("GridFormer needs one graphics card.", (GPU,)),
+        PAPERS,
+        idf=even,
+        similarity=lambda claim, sentence: float(sentence == GPU.text),
+        checker=Checker(),
+    )
+    assert asked == [(GPU.text,)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "echo"),
+    [
+        ("UpSafe turns safety-critical layers into other layers.", "What does UpSafe turn the safety-critical layers into?", True),
+        ("UpSafe upcycles them into a sparse Mixture-of-Experts.", "What does UpSafe turn the safety-critical layers into?", False),
+        ("The paper evaluates on benchmarks.", "Which benchmarks does the paper evaluate on?", True),
+        ("QOP outperforms existing baselines.", "Does QOP outperform existing baselines?", False),
+        ("It was tested on 104 data sets.", "On how many data sets was it tested?", False),
+    ],
+)  # fmt: skip
+def test_repeating_the_question_is_no_answer(claim: str, question: str, echo: bool) -> None:
+    cited = [
+        "UpSafe identifies safety-critical layers and upcycles them into a sparse Mixture-of-Experts (MoE) structure.",
+        "Experiments on 104 data sets show that QOP outperforms existing baselines.",
+    ]
+    assert question_echo(claim, question, cited) is echo
+
+
+# --- the quote gate -----------------------------------------------------------------------------------
+
+TEXT = (
+    "We train 3--15\\% of parameters. The error of Ultra-DPO is at most 1.5 GB on 112 tasks, not 95.3. "
+    "LPF does not succeed on the non-convex losses of \\emph{all four models}. 我们不能保证模型在所有任务上都有效。"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "We train 3-15% of parameters.",
+        "we train 3–15 % of parameters",
+        "The error of Ultra-DPO is at most 1.5 GB",
+        "“The error of Ultra-DPO is at most 1.5 GB”",
+        "losses of all four models",
+        "我们不能保证模型在所有任务上都有效",
+    ],
+)
+def test_true_quotes_are_found(quote: str) -> None:
+    found = find_quote(quote, TEXT)
+    assert found is not None
+    assert 0 <= found.start < found.end <= len(TEXT)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "95.3",
+        "12",
+        "模型",
+        "GB on",
+        "15% of parameters",
+        "DPO is at most 1.5 GB",  # of Ultra-DPO
+        "The error of Ultra-DPO is at most 1",
+        "The error of Ultra-DPO is at most 1.5",  # without its unit
+        "5 GB on 112 tasks, not",
+        "1.5 GB on 112 tasks",  # without "at most"
+        "succeed on the non-convex losses",  # without "not"
+        "convex losses of all four",
+        "We train ... of parameters",
+        "WE TRAIN 3-15% OF PARAMETERS",
+        "the error of Ultra-Dpo is at most 1.5 GB",
+        "LPF does succeed on the non-convex losses",
+        "LPF does not succeed on the convex losses",
+        "能保证模型在所有任务上都有效",  # without 不
+        "",
+        "...",
+    ],
+)
+def test_changed_or_torn_quotes_are_not(quote: str) -> None:
+    assert find_quote(quote, TEXT) is None
+
+
+def test_the_span_is_of_the_original() -> None:
+    text = "İt ﬁts UpSafe℃ and \\textbf{ﬁne-\ntuning helps} the ﬂow of words here."
+    found = find_quote("fits UpSafe°C and fine-tuning helps the flow", text)
+    assert found == Span(text.index("ﬁts"), text.index(" of words"))
+    found = find_quote("fine-tuning helps the flow of words", text)
+    assert found is not None
+    assert text[found.start : found.end].startswith("\\textbf{ﬁne")
+
+
+def test_a_quote_is_searched_in_its_sentence_only() -> None:
+    text = "It works very well here. It works very well here."
+    found = find_quote("It works very well here", text, 25)
+    assert found is not None and found.start == 25
+    assert find_quote("It works very well here.", text, 3, 20) is None
+    assert find_quote("No.", "No. Yes.", 0, 3) == Span(0, 3)

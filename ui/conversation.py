@@ -12,7 +12,7 @@ FAULT = "Plenary met a fault of its own; what happened stands in the window it w
 """Shown when an answer ended without a reason a user could be told."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Exchange:
     """One question with everything that has arrived of its answer. `number` is its place, from 1.
 
@@ -85,7 +85,7 @@ class Exchange:
         return " · ".join(parts)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Conversation:
     """The exchanges of one tab; `viewed` is the number of the one whose evidence is shown."""
 

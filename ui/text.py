@@ -73,13 +73,13 @@ def find_mathematics(text: str) -> Iterator[Mathematics]:
 
 def plain(text: str) -> str:
     """Return Markdown that shows a text as it is, on one line of Markdown; line breaks become `<br>`."""
-    shown = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", _UNSHOWN.sub("\ufffd", text.strip()))
-    return re.sub(r"\s*\n\s*", "<br>", shown)
+    shown = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", _UNSHOWN.sub("\ufffd", text))
+    return "<br>".join(line.strip() for line in shown.splitlines() if line.strip())
 
 
 def with_mathematics(text: str) -> str:
     """Return Markdown that shows a text as it is but for its formulas, which are typeset."""
-    text = _UNSHOWN.sub("\ufffd", " ".join(text.split()))
+    text = " ".join(_UNSHOWN.sub("\ufffd", text).split())
     parts = []
     position = 0
     for start, end, latex, display in find_mathematics(text):

@@ -22,9 +22,7 @@ def read_atom(text: str, file: str) -> list[Record]:
         root = ElementTree.fromstring(text, forbid_dtd=True)
     except ParseError as error:
         line, column = error.position
-        reason = (
-            f"this is no valid XML ({str(error).partition(':')[0]}, column {column}); download the feed again."
-        )
+        reason = f"this is no valid XML ({str(error).partition(':')[0]}, column {column}); download the feed again."
         raise InputError(file, line, reason) from error
     except DefusedXmlException as error:
         reason = "it declares entities or a document type, which a feed of papers has not; remove them."

@@ -31,7 +31,18 @@ _BINARY = (
 
 _XML_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,60}encoding=[\"']([A-Za-z0-9._-]{1,30})[\"']")
 
-_EAST_ASIAN = ("gb18030", "gbk", "gb2312", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949")
+_EAST_ASIAN = (
+    "gb18030",
+    "gbk",
+    "gb2312",
+    "big5",
+    "big5hkscs",
+    "shift_jis",
+    "cp932",
+    "euc_jp",
+    "euc_kr",
+    "cp949",
+)
 
 REMEDY = "save it as UTF-8 text"
 

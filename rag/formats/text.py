@@ -21,7 +21,9 @@ _NUMBER = re.compile(r"\s*(?:\[\d{1,5}\]|\(\d{1,5}\)|\d{1,5}[.)])\s+")
 _ABSTRACT_HEADING = re.compile(r"\W*(?:abstract|summary|摘要)\W*", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:(?:url|link|pdf|code|paper)\s*:\s*)?(https?://\S+)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?。!?…][\"'”’)\]*_]*$")
-_PARTICLES = frozenset(("van", "von", "der", "den", "de", "del", "da", "di", "la", "le", "el", "al", "bin", "dos", "ter"))
+_PARTICLES = frozenset(
+    ("van", "von", "der", "den", "de", "del", "da", "di", "la", "le", "el", "al", "bin", "dos", "ter")
+)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # The venue and year in a list's heading: "NeurIPS 2026 Papers", "ICML 2024 论文列表".
 _VENUE_YEAR = re.compile(r"\b(?P<venue>[A-Z][A-Za-z&*-]{2,11})[ '’]?\s*(?P<year>(?:19|20)\d\d)(?!\d)")
