@@ -50,6 +50,11 @@ $(VENV)/.installed-for-tests: $(VENV)/.installed
 	@$(PIP) install --quiet --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
+$(VENV)/.installed-for-eval: $(VENV)/.installed
+	@echo "Installing what the evaluation needs"
+	@$(PIP) install --quiet --constraint constraints.txt --editable '.[eval]'
+	@touch $@
+
 setup: $(VENV)/.installed
 	@$(BIN)/plenary assets
 
@@ -65,11 +70,11 @@ lint: $(VENV)/.installed-for-tests
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-eval: setup
+eval: setup $(VENV)/.installed-for-eval
 	@$(BIN)/python -m eval $(ARGS)
 
 lock:
-	uv pip compile --universal --upgrade --python-version 3.11 --extra test --no-header --no-annotate \
+	uv pip compile --universal --upgrade --python-version 3.11 --all-extras --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --quiet --output-file constraints.txt pyproject.toml
 
 clean:

@@ -28,7 +28,9 @@ def number(sentence: str, _: Sequence[str], rng: random.Random) -> Iterator[str]
         old = found[0]
         digits = [index for index, character in enumerate(old) if character.isdigit()]
         place = rng.choice(digits)
-        yield _replace(sentence, found, old[:place] + str((int(old[place]) + rng.randint(1, 9)) % 10) + old[place + 1 :])
+        yield _replace(
+            sentence, found, old[:place] + str((int(old[place]) + rng.randint(1, 9)) % 10) + old[place + 1 :]
+        )
         yield _replace(sentence, found, old + "0" if "." not in old else old.replace(".", "", 1))
         if sentence[: found.start()][-1:] not in tuple("-–—"):  # "CIFAR--10" would be no other number
             yield _replace(sentence, found, old[1:] if old[0] in "-−" else "-" + old)
@@ -58,7 +60,9 @@ def name(sentence: str, abstract: Sequence[str], rng: random.Random) -> Iterator
         old = found[0]
         place = rng.randrange(len(old))
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if old[place].isupper() else "abcdefghijklmnopqrstuvwxyz"
-        yield _replace(sentence, found, old[:place] + rng.choice(letters.replace(old[place], "")) + old[place + 1 :])
+        yield _replace(
+            sentence, found, old[:place] + rng.choice(letters.replace(old[place], "")) + old[place + 1 :]
+        )
         yield _replace(sentence, found, old[:place] + old[place + 1 :])
         rest = [other for other in others if other != old]
         if rest:
@@ -91,7 +95,9 @@ def comparison(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[s
     yield from _flip(sentence, _FLIPS)
 
 
-_DROPS = re.compile(r"\b(?:(?:do|does|did) not|not|never|no|No|cannot|can't|without|Without)\b ?|(?<=\w)n't\b|\b[Nn]on-?(?=[a-z])")
+_DROPS = re.compile(
+    r"\b(?:(?:do|does|did) not|not|never|no|No|cannot|can't|without|Without)\b ?|(?<=\w)n't\b|\b[Nn]on-?(?=[a-z])"
+)
 _AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|may|should|does|do|has|have)\b(?! not)")
 _WITH = re.compile(r"\b[Ww]ith\b")
 
@@ -99,7 +105,9 @@ _WITH = re.compile(r"\b[Ww]ith\b")
 def negation(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str]:
     """Drop or add a negation."""
     for found in _DROPS.finditer(sentence):
-        new = {"cannot": "can ", "can't": "can ", "without": "with ", "Without": "With "}.get(found[0].strip(), "")
+        new = {"cannot": "can ", "can't": "can ", "without": "with ", "Without": "With "}.get(
+            found[0].strip(), ""
+        )
         yield _replace(sentence, found, new)
     for found in _AUXILIARY.finditer(sentence):
         yield _replace(sentence, found, "cannot" if found[0] == "can" else found[0] + " not")

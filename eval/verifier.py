@@ -115,7 +115,9 @@ def measure(cases: Sequence[Case], idf: Callable[[str], float]) -> dict[str, flo
     right = sum(ok and label for ok, label in zip(passed, labels, strict=True))
     refused = sum(not ok and not label for ok, label in zip(passed, labels, strict=True))
     positive, negative = sum(labels), len(labels) - sum(labels)
-    contradicted = [label for verdict, label in zip(verdicts, labels, strict=True) if verdict is Support.CONTRADICTED]
+    contradicted = [
+        label for verdict, label in zip(verdicts, labels, strict=True) if verdict is Support.CONTRADICTED
+    ]
     return {
         "supported": positive,
         "other": negative,
@@ -135,13 +137,17 @@ def sets(shared: Path, *, tune: bool) -> Iterator[tuple[str, list[Case]]]:
     yield f"SciFact {part}, gold sentences", list(scifact(shared / "scifact", part, gold=True))
     yield f"SciFact {part}, whole abstract", list(scifact(shared / "scifact", part, gold=False))
     bench = "dev_all_subset_balanced" if tune else "test_all_subset_balanced_sampled500"
-    yield f"AttributionBench {bench.split('_')[0]}", list(
-        attributionbench(shared / "attributionbench" / f"{bench}.jsonl")
+    yield (
+        f"AttributionBench {bench.split('_')[0]}",
+        list(attributionbench(shared / "attributionbench" / f"{bench}.jsonl")),
     )
     if not tune:
         yield "WiCE dev", list(wice(shared / "wice" / "claim_dev.jsonl"))
     chosen = slice(0, 60) if tune else slice(0, 120)
-    yield f"edits of SciTLDR {part}", list(edits(shared / "scitldr" / f"{part}.jsonl", chosen, 7 if tune else 8))
+    yield (
+        f"edits of SciTLDR {part}",
+        list(edits(shared / "scitldr" / f"{part}.jsonl", chosen, 7 if tune else 8)),
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -154,7 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     abstracts = [" ".join(row["abstract"]) for row in corpus]
     abstracts += [" ".join(row["source"]) for row in _lines(options.shared / "scitldr" / "train.jsonl")]
     idf = document_frequency(abstracts)
-    print("| set | supported / other | area of coverage | supported found | others refused | balanced | precision |")
+    print(
+        "| set | supported / other | area of coverage | supported found | others refused | balanced | precision |"
+    )
     print("|---|---|---|---|---|---|---|")
     for name, cases in sets(options.shared, tune=options.tune):
         row = measure(cases, idf)

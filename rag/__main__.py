@@ -8,7 +8,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,10 @@ from rag import (
 )
 from rag.batch import run_batch
 from rag.config import WRITERS
+
+
+PAPERS = Path(__file__).resolve().parent.parent / "data"
+"""The papers that come along; beside the package in a checkout and in an installation alike."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -124,7 +127,7 @@ def _print(document: Any) -> None:
 
 
 def _index(options: argparse.Namespace) -> None:
-    paths = options.paths or [Path(str(resources.files("data")))]
+    paths = options.paths or [PAPERS]
     with Assistant.open(_config(options)) as assistant:
         bar = tqdm(unit=" papers", file=sys.stderr, disable=None, desc="embedding")
 
@@ -212,9 +215,8 @@ def _print_sources(answer: Answer) -> None:
 
 def _batch(options: argparse.Namespace) -> None:
     with Assistant.open(_config(options)) as assistant:
-        done, total = 0, 0
-        for done, total in _shown(run_batch(assistant, options.questions, options.out)):
-            pass
+        steps = list(_shown(run_batch(assistant, options.questions, options.out)))
+    done, total = steps[-1]
     print(f"{done} of {total} answered in {options.out}", file=sys.stderr)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 
 import sentencex
 
@@ -33,22 +34,29 @@ def chunk_paper(
     """Split a paper into chunks of whole sentences of at most `budget` tokens each.
 
     A single sentence beyond the budget makes a chunk of its own. The chunks cover all sentences, do not
-    overlap, and are balanced: an abstract a little over the budget gives two halves, not one chunk and a
-    leftover sentence, whose vector would say little.
+    overlap, are as few as can be and then as even as can be: an abstract a little over the budget gives two
+    halves, not one chunk and a leftover sentence, whose vector would say little. No sentence, no chunk.
     """
     sentences = split_sentences(paper.abstract)
     sizes = [count_tokens(paper.abstract[span.start : span.end]) for span in sentences]
-    pieces = max(1, -(-sum(sizes) // budget))
-    target = min(budget, sum(sizes) / pieces * 1.1)
-    groups: list[list[Span]] = []
+    fewest = len(_fill(sizes, budget))
+    # The smallest limit that needs no more chunks is the most even division.
+    limit = bisect_left(range(budget), True, key=lambda limit: len(_fill(sizes, limit)) <= fewest)
+    return tuple(_chunk(paper, sentences[first:last]) for first, last in _fill(sizes, limit))
+
+
+def _fill(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """Return ranges of items filled in order up to `limit`; an item beyond it stands alone."""
+    ranges: list[tuple[int, int]] = []
     filled = 0
-    for span, size in zip(sentences, sizes, strict=True):
-        if not groups or filled + size > target:
-            groups.append([])
-            filled = 0
-        groups[-1].append(span)
-        filled += size
-    return tuple(_chunk(paper, tuple(group)) for group in groups)
+    for place, size in enumerate(sizes):
+        if ranges and filled + size <= limit:
+            ranges[-1] = (ranges[-1][0], place + 1)
+            filled += size
+        else:
+            ranges.append((place, place + 1))
+            filled = size
+    return ranges
 
 
 def _chunk(paper: Paper, sentences: tuple[Span, ...]) -> Chunk:

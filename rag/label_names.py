@@ -27,6 +27,10 @@ _DATA = re.compile(
 )
 
 
+# Every coined name has a capital inside, or a capital and a digit or sign: a quick look before the tokens.
+_CAPITALS = re.compile(r"[^\s(]\w*[A-Z]|[A-Z][^\s]*[\d+℃°]")
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A name and how strong the evidence is that the abstract brings it."""
@@ -62,7 +66,7 @@ def method_name(abstract: str) -> str | None:
 
 
 def uses_of(text: str, name: str) -> int:
-    """Return how often a name stands in a text as a word of its own, not as a part of a compound."""
+    """Return how often a name stands in a text, alone or at the head of a compound ("QOP-based")."""
     uses = start = 0
     while (start := text.find(name, start)) >= 0:
         end = start + len(name)
@@ -74,7 +78,11 @@ def uses_of(text: str, name: str) -> int:
 
 
 def _introduced(sentence: str) -> Iterator[_Candidate]:
+    if not _CAPITALS.search(sentence):
+        return
     tokens = TOKEN.findall(sentence)
+    if not any(map(is_name, tokens)):
+        return
     for place, token in enumerate(tokens):
         if NEW.fullmatch(token):
             naming = NAMING.fullmatch(token) is not None

@@ -16,8 +16,7 @@ def label_for(abstract: str, title: str | None = None) -> str:
     """Return a paper's label: never empty, at most `LONGEST` characters, without markup.
 
     With a title: the short name before its colon, else the name the abstract gives the method, else the
-    title cut at a word. Without: the name of what the abstract brings,
-    else its subject.
+    title cut at a word. Without: the name of what the abstract brings, else its subject.
     """
     if title and title.strip():
         return _title_label(unwrapped(title), abstract)

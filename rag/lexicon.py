@@ -176,7 +176,10 @@ ANTONYMS = (
     ("linear linearly", "exponential exponentially"),
     ("succeed success", "fail failure"),
     ("deterministic deterministically", "stochastic stochastically"),
-    ("significantly substantially dramatically markedly considerably", "slightly marginally barely negligibly"),
+    (
+        "significantly substantially dramatically markedly considerably",
+        "slightly marginally barely negligibly",
+    ),
     ("activate", "deactivate inactivate inhibit"),
     ("true", "false"),
     ("present presence", "absent absence"),
@@ -235,12 +238,35 @@ EXCLUSIVE = _words("only solely exclusively sole merely alone just purely exclus
 COVERING = _words("each any consistently throughout regardless universal")
 """Words that say "all" in other ways."""
 
-UNCERTAIN = _words("may might could perhaps possibly potentially likely suggest hypothesize speculate seem appear")
+UNCERTAIN = _words(
+    "may might could perhaps possibly potentially likely suggest hypothesize speculate seem appear"
+)
 """Words by which a paper leaves something open."""
 
 UPPER_BOUNDS = ("at most", "up to", "less than", "fewer than", "no more than", "under", "below", "<", "≤")
-LOWER_BOUNDS = ("at least", "more than", "greater than", "no less than", "over", "above", "exceeding", ">", "≥")
-APPROXIMATE = ("about", "around", "approximately", "roughly", "nearly", "almost", "close to", "some", "~", "≈")
+LOWER_BOUNDS = (
+    "at least",
+    "more than",
+    "greater than",
+    "no less than",
+    "over",
+    "above",
+    "exceeding",
+    ">",
+    "≥",
+)
+APPROXIMATE = (
+    "about",
+    "around",
+    "approximately",
+    "roughly",
+    "nearly",
+    "almost",
+    "close to",
+    "some",
+    "~",
+    "≈",
+)
 """Phrases directly before a number that make it a bound or an estimate."""
 
 SUBJECT_PRONOUNS = _words("we our it this these they their that such its i")

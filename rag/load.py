@@ -255,9 +255,10 @@ def _paper(record: Record, key: str, source: Source) -> Paper:
 def _with_sidecars(collected: _Collected) -> Iterator[Paper]:
     """Yield the papers with what the titles kept beside their lists say of them."""
     used: set[tuple[Path, int]] = set()
+    places = {name: path.resolve() for name, path in collected.places.items()}
     for paper in collected.papers:
         source = paper.sources[0]
-        key = (collected.places[source.file].resolve(), source.ordinal)
+        key = (places[source.file], source.ordinal)
         record = collected.sidecars.get(key)
         if record is None:
             yield paper
@@ -272,9 +273,8 @@ def _with_sidecars(collected: _Collected) -> Iterator[Paper]:
             url=paper.url or record.url,
             keywords=paper.keywords or record.keywords,
         )
-    read = {path.resolve() for path in collected.places.values()}
     for path, ordinal in sorted(collected.sidecars.keys() - used):
-        if path in read:
+        if path in places.values():
             line = collected.sidecars[path, ordinal].line
             reason = f"its source {path.name}#{ordinal} is no paper of that file."
             collected.skipped.append(Skipped(_SIDECAR, line, reason))

@@ -89,7 +89,9 @@ _DOLLAR_MATH = regex.compile(r"\$(?=\S)((?:[^$\\]|\\.)+?)(?<=\S)\$(?!\d)", regex
 # Some lists write "$ x $"; believed only when the inside looks like mathematics.
 _SPACED_MATH = regex.compile(r"\$(\s*(?=[^$]{0,200}[\\^_])(?:[^$\\\n]|\\.){1,200}?)\$", regex.DOTALL)
 _EMPHASIS = regex.compile(r"(?<![\w*\\])(\*\*|__|\*|_)(?=[^\s*_])([^*_$\\]{1,200}?)(?<=[^\s*_])\1(?![\w*])")
-_SIMPLE_GROUP = regex.compile(r"\{([+-]?\d+|[A-Za-z])\}(?![\p{L}\d])|\{\([^(){}]*\)\}|\{[*+]\}|\{\\\w+\{[A-Za-z]\}\}")
+_SIMPLE_GROUP = regex.compile(
+    r"\{([+-]?\d+|[A-Za-z])\}(?![\p{L}\d])|\{\([^(){}]*\)\}|\{[*+]\}|\{\\\w+\{[A-Za-z]\}\}"
+)
 _SIGN_GROUP = regex.compile(r"\{([,.=<>:+/-]|\\%|\\,)\}")
 _SIMPLE = regex.compile(r"[\p{L}\d]+")
 _ACCENT_GROUP = regex.compile(r"\{\\(?:['`^\"~=.]\{?\\?\p{L}\}?|[uvHckr](?:\{\p{L}\}|\s\p{L}))\}")

@@ -150,7 +150,13 @@ def _multiples(text: str) -> Iterator[Number]:
         value = 2 if found["two"] else 3 if found["three"] else 50
         unit = "%" if found["half"] else "x"
         yield Number(
-            Decimal(value), unit, _bound_before(text, found.start()), frozenset(), found[0], found.start(), found.end()
+            Decimal(value),
+            unit,
+            _bound_before(text, found.start()),
+            frozenset(),
+            found[0],
+            found.start(),
+            found.end(),
         )
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -84,15 +85,19 @@ def search(
     query = make_query(parts, snapshot, text)
     ranked = fuse(query, _candidates(parts, snapshot, query, filters), ranking)[:papers]
     stored = parts.store.papers([candidate.paper_id for candidate, _ in ranked])
+    found = [(stored[candidate.paper_id], candidate, score) for candidate, score in ranked if candidate.paper_id in stored]
+    sentences = [snapshot.sentences_of(paper.id) for paper, _, _ in found]
+    texts = [
+        paper.abstract[span.start : span.end]
+        for (paper, _, _), (spans, _) in zip(found, sentences, strict=True)
+        for span in spans
+    ]
+    words = iter([frozenset(row) for row in tokenize(texts)])  # one call: most of its cost is fixed
     hits = []
-    for candidate, score in ranked:
-        paper = stored.get(candidate.paper_id)
-        if paper is None:  # removed by another process since the snapshot
-            continue
-        spans, vectors = snapshot.sentences_of(paper.id)
-        sentences = score_sentences(query, paper, spans, vectors, score, lambda text: tokenize([text])[0])
-        dense = max(candidate.paper, candidate.sentence)
-        hits.append(Hit(paper, score, tuple(sentences), dense, candidate.keyword))
+    for (paper, candidate, score), (spans, vectors) in zip(found, sentences, strict=True):
+        own = list(islice(words, len(spans)))
+        scored = score_sentences(query, paper, spans, vectors, own, score)
+        hits.append(Hit(paper, score, tuple(scored), max(candidate.paper, candidate.sentence), candidate.keyword))
     return hits
 
 

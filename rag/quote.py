@@ -33,7 +33,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’]*")
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]")
 _STRONG_DASH = regex.compile(r"—|―|--|\s[-–−]\s")  # separates clauses; a single hyphen joins words
 _LEADING = '"([{'
-_TRAILING = ".,;:!?)]}\"…"
+_TRAILING = '.,;:!?)]}"…'
 _BEFORE_QUOTE = frozenset("+-<>≤≥≈≪≫~=≠±×·./^_$#@\\'*√∞∝")
 """Characters that, directly before a word, belong to it."""
 _AFTER_QUOTE = frozenset("%°^_+-<>≤≥≈≪≫=≠±×·*/'′([{€‰")

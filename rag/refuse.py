@@ -3,7 +3,7 @@
 A question is refused when a weighted sum of signals falls below a line (`answerable`). The signals say what
 the question asks for that the nearest papers do not have: names, kinds of figures, numbers, rare words; and
 how near the best sentence is. Weights: logistic regression on `eval/abstention/calibration.jsonl`
-(`python -m eval.abstention`), the line where 3 % of its answerable questions would be refused.
+(measured by `python -m eval.abstention`), the line where 3 % of its answerable questions would be refused.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,21 +86,21 @@ def score_sentences(
     paper: Paper,
     spans: Sequence[Span],
     vectors: NDArray[np.float32],
+    words: Sequence[Collection[str]],
     paper_score: float,
-    tokenize: Callable[[str], Sequence[str]],
 ) -> list[Evidence]:
     """Return the sentences of a paper with scores, in the order of the abstract.
 
     A sentence's score is half its cosine with the query and half the share of the query's idf mass that
-    its words cover, plus 0.7 of the paper's fused score, which keeps sentences of a weak paper behind.
+    its `words` (stemmed, one collection for each sentence) cover, plus 0.7 of the paper's fused score, which
+    keeps sentences of a weak paper behind.
     """
     mass = sum(query.weights.values()) or 1.0
     cosines = vectors @ query.vector
     found = []
-    for span, cosine in zip(spans, cosines, strict=True):
+    for span, cosine, own in zip(spans, cosines, words, strict=True):
         text = paper.abstract[span.start : span.end]
-        words = set(tokenize(text))
-        covered = sum(weight for word, weight in query.weights.items() if word in words) / mass
+        covered = sum(weight for word, weight in query.weights.items() if word in own) / mass
         score = 0.5 * max(0.0, float(cosine)) + 0.5 * covered + 0.7 * paper_score
         found.append(Evidence("", paper.id, span.start, span.end, text, score))
     return found

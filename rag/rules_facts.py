@@ -33,7 +33,9 @@ _NAME = regex.compile(
     r")(?:°C)?(?![\p{L}\p{N}])"
 )
 _SIZE = regex.compile(r"\d+(?:\.\d+)?[KMBT](?:-\d+(?:\.\d+)?[KMBT]?)?\Z")
-_ACRONYM = regex.compile(r"(?P<words>(?:[\p{L}\p{N}'/-]+ ){1,8})\((?P<acronym>[\p{L}\p{N}.-]*\p{Lu}[\p{L}\p{N}.-]*?)s?[);,]")
+_ACRONYM = regex.compile(
+    r"(?P<words>(?:[\p{L}\p{N}'/-]+ ){1,8})\((?P<acronym>[\p{L}\p{N}.-]*\p{Lu}[\p{L}\p{N}.-]*?)s?[);,]"
+)
 _REVERSE = regex.compile(
     r"(?P<acronym>\b[\p{L}\p{N}-]*\p{Lu}[\p{L}\p{N}-]*\p{Lu}[\p{L}\p{N}]*?)s?"
     r"(?: \((?P<words>[\p{L}' -]+ [\p{L}' -]+)\)|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
@@ -62,7 +64,9 @@ def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> I
 
 
 def _formulas(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    places = [(formula, surroundings(part.text, *span)) for part in cited for formula, span in formulas(part.text)]
+    places = [
+        (formula, surroundings(part.text, *span)) for part in cited for formula, span in formulas(part.text)
+    ]
     known = {formula for formula, _ in places}
     for formula, span in formulas(claim.text):
         if formula not in known:
@@ -91,7 +95,10 @@ def _judge_number(number: Number, found: Sequence[Number], abstract: Parsed) -> 
         if small and _is_counted(number, found):
             return None
         if any(same_value(number, other) and same_unit(number, other) for other in numbers(abstract.text)):
-            return Verdict(Support.PARTIAL, f"the number {shown} stands elsewhere in the abstract, not in the cited sentence")
+            return Verdict(
+                Support.PARTIAL,
+                f"the number {shown} stands elsewhere in the abstract, not in the cited sentence",
+            )
         rivals = [other for other in found if same_unit(number, other) and _same_thing(number, other)]
         if rivals:
             nearest = min(rivals, key=lambda other: abs(other.value - number.value))
@@ -125,7 +132,11 @@ def _other_number(number: Number, own: Sequence[Number], found: Sequence[Number]
     """Return a number of the same unit that stands where the claim has its own, if one clearly does."""
     best = max(shared(number.around, other.around) for other in own)
     for other in found:
-        if same_unit(number, other) and other not in own and shared(number.around, other.around) >= best + CLEARLY:
+        if (
+            same_unit(number, other)
+            and other not in own
+            and shared(number.around, other.around) >= best + CLEARLY
+        ):
             return other
     return None
 
@@ -140,7 +151,8 @@ def _is_counted(number: Number, found: Sequence[Number]) -> bool:
 
 
 def _reversed_ranges(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """"from 0.1 to 0.6" is not "from 0.6 to 0.1"."""
+    """ "from 0.1 to 0.6" is not "from 0.6 to 0.1"."""
+
     def ranges(part: Parsed) -> set[tuple[object, object]]:
         listed = numbers(part.text)
         return {
@@ -152,7 +164,10 @@ def _reversed_ranges(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict
     known = set().union(*(ranges(part) for part in cited)) if cited else set()
     for low, high in ranges(claim):
         if (high, low) in known and (low, high) not in known:
-            yield Verdict(Support.CONTRADICTED, f"the cited sentence goes from {high} to {low}, not from {low} to {high}")
+            yield Verdict(
+                Support.CONTRADICTED,
+                f"the cited sentence goes from {high} to {low}, not from {low} to {high}",
+            )
 
 
 # --- names --------------------------------------------------------------------------------------------
@@ -187,7 +202,9 @@ def has_name(name: str, text: str) -> bool:
         return True
     # of "HIV-positive" the second part is a word like any other and judged by coverage
     parts = [part for part in name.split("-") if not part.islower()]
-    return 0 < len(parts) < len(name) and parts != [name] and all(has_name(part, text) for part in parts if part)
+    return (
+        0 < len(parts) < len(name) and parts != [name] and all(has_name(part, text) for part in parts if part)
+    )
 
 
 def _key_parts(name: str) -> str:
@@ -208,7 +225,10 @@ def check_names(
         if not has_name(name, abstract.text):
             yield Verdict(Support.PARTIAL, f"the name {name} is not in the paper's abstract")
         elif not _carried_over(name, cited, abstract):
-            yield Verdict(Support.PARTIAL, f"the name {name} stands elsewhere in the abstract, not in the cited sentence")
+            yield Verdict(
+                Support.PARTIAL,
+                f"the name {name} stands elsewhere in the abstract, not in the cited sentence",
+            )
 
 
 def _carried_over(name: str, cited: Sequence[Parsed], abstract: Parsed) -> bool:
@@ -234,7 +254,9 @@ def _spelled_out(name: str, cited: Sequence[Parsed], expanded: dict[str, str]) -
     letters = _key_parts(name).lower()
     if not name.isupper() or len(letters) < 2 or not letters.isalpha():
         return False
-    return any(letters in "".join(word.lower[0] for word in part.words) for part in cited) and len(letters) >= 3
+    return (
+        any(letters in "".join(word.lower[0] for word in part.words) for part in cited) and len(letters) >= 3
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -257,7 +279,10 @@ def _expanding(words: list[str], acronym: str) -> list[str]:
     letters = [letter.lower() for letter in acronym if letter.isalpha()]
     for size in range(1, len(words) + 1):
         tail = words[-size:]
-        if tail[0][0].lower() == letters[0] and len(regex.split(r"[\s-]", " ".join(tail))) >= len(letters) / 2:
+        if (
+            tail[0][0].lower() == letters[0]
+            and len(regex.split(r"[\s-]", " ".join(tail))) >= len(letters) / 2
+        ):
             return tail
     return []
 
@@ -275,7 +300,8 @@ def check_expansions(claim: Parsed, abstract: Parsed) -> Iterator[Verdict]:
                 true = [word.stem for word in parse(given[acronym]).words]
                 if not all(any(related(one, other) for other in true) for one in claimed):
                     yield Verdict(
-                        Support.CONTRADICTED, f"the abstract expands {acronym} as {given[acronym]}, not {' '.join(words)}"
+                        Support.CONTRADICTED,
+                        f"the abstract expands {acronym} as {given[acronym]}, not {' '.join(words)}",
                     )
             elif has_name(acronym, abstract.text) and not all(has_stem(one, stems) for one in claimed):
                 yield Verdict(Support.PARTIAL, f"the abstract does not say what {acronym} stands for")

@@ -141,11 +141,16 @@ def _comparisons(parsed: Parsed) -> Iterator[_Comparison]:
                 continue
             start = than + 1
         second = _phrase(words[start : start + 6], words[index].clause)
-        first = {other.unit for other in words[:index] if other.is_content and other.clause >= word.clause - 1}
+        first = {
+            other.unit for other in words[:index] if other.is_content and other.clause >= word.clause - 1
+        }
         passive = bool(verb) and any(other.lower == "by" for other in words[index + 1 : index + 3])
         turned = word.negated != passive
         yield _Comparison(
-            -(sign or verb) if turned else sign or verb, frozenset(first) - second, second, _around(words, index)
+            -(sign or verb) if turned else sign or verb,
+            frozenset(first) - second,
+            second,
+            _around(words, index),
         )
 
 
@@ -157,7 +162,17 @@ def _verb_sign(word: Word) -> int:
 def _phrase(words: Sequence[Word], clause: int) -> frozenset[str]:
     kept = []
     for word in words:
-        if word.clause != clause or word.lower in ("in", "on", "across", "under", "when", "while", "and", "with", "for"):
+        if word.clause != clause or word.lower in (
+            "in",
+            "on",
+            "across",
+            "under",
+            "when",
+            "while",
+            "and",
+            "with",
+            "for",
+        ):
             break
         if word.is_content:
             kept.append(word.unit)
@@ -201,7 +216,8 @@ def check_roles(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             if moved_on and moved_back:
                 one, other = _written(claim, min(moved_on)), _written(claim, min(moved_back))
                 yield Verdict(
-                    Support.CONTRADICTED, f'the claim exchanges the sides of "{verb.text}": "{one}" and "{other}"'
+                    Support.CONTRADICTED,
+                    f'the claim exchanges the sides of "{verb.text}": "{one}" and "{other}"',
                 )
                 return
 

@@ -32,7 +32,10 @@ def check_negation(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         if word.negator:
             denied = scope(claim.words, index) or _before(claim.words, index)
             if (wrong := _affirmed(denied, cited)) is not None:
-                yield Verdict(Support.CONTRADICTED, f'the claim says "{word.text}" of "{wrong.text}", the cited sentence does not')
+                yield Verdict(
+                    Support.CONTRADICTED,
+                    f'the claim says "{word.text}" of "{wrong.text}", the cited sentence does not',
+                )
     for part in cited:
         for index, word in enumerate(part.words):
             if not word.negator:
@@ -44,7 +47,9 @@ def check_negation(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
                 continue
             if not _also_affirmed(wrong, claim, cited):
                 support = Support.PARTIAL if elliptic else Support.CONTRADICTED
-                yield Verdict(support, f'the cited sentence says "{word.text}" of "{wrong.text}", the claim does not')
+                yield Verdict(
+                    support, f'the cited sentence says "{word.text}" of "{wrong.text}", the claim does not'
+                )
     yield from _prefixes(claim, cited)
 
 
@@ -104,7 +109,7 @@ def _denies(claim: Parsed, word: Word, cited: Sequence[Parsed]) -> bool:
 
 
 def _prefixes(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """"supervised" in one text and only "unsupervised" in the other are opposites."""
+    """ "supervised" in one text and only "unsupervised" in the other are opposites."""
     stems = {word.stem for part in cited for word in part.content}
     said = {word.stem for word in claim.content}
     negated = {word.stem for part in (claim, *cited) for word in part.words if word.negated}
@@ -116,7 +121,9 @@ def _prefixes(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
                 long = prefix + short
                 if long in other and long not in own and long not in negated and long not in _CHANCE:
                     pair = (short, long) if not own_negated else (long, short)
-                    yield Verdict(Support.CONTRADICTED, f'the claim says "{pair[0]}…", the cited sentence "{pair[1]}…"')
+                    yield Verdict(
+                        Support.CONTRADICTED, f'the claim says "{pair[0]}…", the cited sentence "{pair[1]}…"'
+                    )
 
 
 _CHANCE = stems_in(("information", "intense", "incorporate", "invaluable", "describe", "delight", "depend", "dispose",
@@ -124,7 +131,7 @@ _CHANCE = stems_in(("information", "intense", "incorporate", "invaluable", "desc
 
 
 def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """"all", "most", "few", "only" and "some" may not replace each other, and doubt may not be dropped."""
+    """ "all", "most", "few", "only" and "some" may not replace each other, and doubt may not be dropped."""
     said = {word.lower for word in claim.words}
     found = {word.lower for part in cited for word in part.words}
     for word in sorted(said & UNIVERSAL - {"entire", "entirely", "completely"}):
@@ -132,7 +139,7 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             continue
         weaker = found & (EXISTENTIAL | MAJORITY | SCARCE)
         support = Support.CONTRADICTED if weaker else Support.PARTIAL
-        instead = f" but \"{min(weaker)}\"" if weaker else ""
+        instead = f' but "{min(weaker)}"' if weaker else ""
         yield Verdict(support, f'the cited sentence does not say "{word}"{instead}')
     majority = said & STRICT_MAJORITY | _most(claim)
     exclusive = {
@@ -149,9 +156,13 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             if not found & allowed:
                 contrary = bool(word in SCARCE and found & (UNIVERSAL | MAJORITY | {"many"}))
                 yield Verdict(
-                    Support.CONTRADICTED if contrary else Support.PARTIAL, f'the cited sentence does not say "{word}"'
+                    Support.CONTRADICTED if contrary else Support.PARTIAL,
+                    f'the cited sentence does not say "{word}"',
                 )
-    if said & EXISTENTIAL & {"some", "sometimes", "occasionally", "partially", "partly"} and not found & EXISTENTIAL:
+    if (
+        said & EXISTENTIAL & {"some", "sometimes", "occasionally", "partially", "partly"}
+        and not found & EXISTENTIAL
+    ):
         stronger = found & (UNIVERSAL - {"entire"})
         if stronger:
             yield Verdict(Support.PARTIAL, f'the cited sentence says "{min(stronger)}"')
@@ -174,7 +185,14 @@ def _doubt(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         for index, word in enumerate(part.words):
             if word.lower not in ("may", "might", "could", "potentially", "possibly", "perhaps"):
                 continue
-            doubted = [other for other in part.words[index + 1 : index + 5] if other.is_content and not other.lower.endswith('ly')][:1]
+            doubted = [
+                other
+                for other in part.words[index + 1 : index + 5]
+                if other.is_content and not other.lower.endswith("ly")
+            ][:1]
             elsewhere = {other.stem for part_ in cited for other in part_.words[:index]} if doubted else set()
             if doubted and has_stem(doubted[0].stem, claim.stems) and doubted[0].stem not in elsewhere:
-                yield Verdict(Support.PARTIAL, f'the cited sentence says "{word.lower} {doubted[0].text}", the claim is certain')
+                yield Verdict(
+                    Support.PARTIAL,
+                    f'the cited sentence says "{word.lower} {doubted[0].text}", the claim is certain',
+                )

@@ -61,11 +61,9 @@ class Snapshot:
         """
         rows = np.array([self.rows[paper_id] for paper_id in paper_ids], dtype=np.int64)
         counts = self.first[rows + 1] - self.first[rows]
-        places = np.concatenate(
-            [np.arange(self.first[row], self.first[row + 1]) for row in rows] or [np.zeros(0, dtype=np.int64)]
-        )
-        sentences = unit_rows(self.vectors[places]) @ vector
         starts = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(self.first[rows] - starts, counts)
+        sentences = unit_rows(self.vectors[places]) @ vector
         best = np.maximum.reduceat(sentences, starts) if len(rows) else np.zeros(0, dtype=np.float32)
         return np.stack([unit_rows(self.papers[rows]) @ vector, best], axis=1)
 

@@ -76,7 +76,9 @@ def judge(
     listed = ", ".join(f'"{word}"' for word in missing[:3])
     if share < TOUCHED:
         return Verdict(Support.UNCHECKED, f"the cited sentence does not speak of {listed}")
-    return Verdict(Support.PARTIAL, f"{listed} {'is' if len(missing) == 1 else 'are'} not in the cited sentence")
+    return Verdict(
+        Support.PARTIAL, f"{listed} {'is' if len(missing) == 1 else 'are'} not in the cited sentence"
+    )
 
 
 def _whole(sentence: str) -> Span:
@@ -111,7 +113,9 @@ def _own_stems(abstract: Parsed, known: Sequence[str]) -> frozenset[str]:
 # --- coverage -----------------------------------------------------------------------------------------
 
 
-def coverage(claim: str, cited: Sequence[str], *, idf: Idf, abstract: str = "", known: Sequence[str] = ()) -> float:
+def coverage(
+    claim: str, cited: Sequence[str], *, idf: Idf, abstract: str = "", known: Sequence[str] = ()
+) -> float:
     """Return the share of a claim's content words, weighted by idf, that the cited sentences have, in [0, 1].
 
     Words count by their stem or a stem derived from the same word; an acronym counts as what the abstract
@@ -238,7 +242,11 @@ class _Trial:
     def carried(self, claim: str, evidence: Sequence[Evidence]) -> tuple[Verdict, list[Evidence]]:
         """Judge a claim by one paper's sentences, each alone first, then together without the idle ones."""
         alone = [self.judge(claim, [item]) for item in evidence]
-        supporting = [item for item, verdict in zip(evidence, alone, strict=True) if verdict.support is Support.SUPPORTED]
+        supporting = [
+            item
+            for item, verdict in zip(evidence, alone, strict=True)
+            if verdict.support is Support.SUPPORTED
+        ]
         if supporting:
             return next(verdict for verdict in alone if verdict.support is Support.SUPPORTED), supporting
         if len(evidence) == 1:
@@ -275,7 +283,9 @@ class _Trial:
                 break
         if len({item.paper_id for item in carrying}) > 1:
             reason = "each part is carried by a sentence of its own paper"
-            return Verdict(Support.SUPPORTED, reason), tuple(item for item in draft.evidence if item in carrying)
+            return Verdict(Support.SUPPORTED, reason), tuple(
+                item for item in draft.evidence if item in carrying
+            )
         if all(verdict.support is Support.CONTRADICTED for verdict in verdicts):
             return verdicts[0], ()
         return Verdict(Support.PARTIAL, f"no cited paper carries it alone: {verdicts[0].reason}"), ()

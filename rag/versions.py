@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,6 +219,13 @@ def _sharing_titles(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
             groups[text.title].append(place)
 
 
+@lru_cache(maxsize=_MOST_PAPERS)
+def _pairs_of(number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of all pairs of that many things, earlier and later."""
+    earlier, later = np.triu_indices(number, 1)
+    return earlier, later
+
+
 def _sharing_words(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
     """Pairs with at least `_SHARED` of their `_RAREST` words in common (fewer for very short texts).
 
@@ -237,7 +245,7 @@ def _sharing_words(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
     for places in bearers.values():
         if len(places) > 1:
             held = np.asarray(places, dtype=np.int64)
-            earlier, later = np.triu_indices(len(held), 1)
+            earlier, later = _pairs_of(len(held))
             blocks.append(held[later] * len(texts) + held[earlier])
     if not blocks:
         return

@@ -6,19 +6,21 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 from rag import Assistant, Config, assets
 from tests.fake_model import FakeModel, Reply, Request
 
+playwright = pytest.importorskip("playwright.sync_api", reason="the browser is driven by playwright")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+expect, sync_playwright = playwright.expect, playwright.sync_playwright
+
 CHROMIUM = Path("/usr/bin/chromium")
 if not CHROMIUM.exists():
     pytest.skip(f"{CHROMIUM} is not here (Debian's package chromium)", allow_module_level=True)
-pytest.importorskip("playwright", reason="the Python package playwright drives the browser")
-
-from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
@@ -129,7 +131,7 @@ def browser(extractive: Served, written: Served) -> Iterator[Browser]:
         browser.close()
 
 
-Opened = Callable[..., Page]
+Opened: TypeAlias = "Callable[..., Page]"
 
 
 @pytest.fixture
@@ -192,7 +194,7 @@ def test_start(extractive: Served, opened: Opened) -> None:
     expect(page.locator("#pl-stop-button")).to_be_hidden()
     page.get_by_role("button", name="Widgets That Remember").click()
     expect(answers(page)).to_have_count(1)
-    expect(page.locator("#pl-evidence article").first).to_be_visible()
+    expect(page.locator("#pl-chat")).to_contain_text("What is new in “Widgets That Remember”?")
 
 
 def test_an_answer_with_its_evidence(extractive: Served, opened: Opened) -> None:
@@ -238,7 +240,7 @@ def test_turns_keep_their_sources(extractive: Served, opened: Opened) -> None:
     page = opened(extractive)
     ask(page, "How does LANTERN predict the drift of satellites?")
     expect(page.locator("#card-1-1")).to_contain_text("Drifting Satellites")
-    ask(page, "How much does WIDGETRON forget?")
+    ask(page, "How does WIDGETRON freeze the gate of every widget?")
     expect(page.locator("#card-2-1")).to_contain_text("Widgets That Remember")
     ask(page, "And what does it cost?")
     expect(page.locator("#card-3-1")).to_contain_text("Widgets That Remember")
@@ -252,7 +254,7 @@ def test_turns_keep_their_sources(extractive: Served, opened: Opened) -> None:
 def test_two_users_at_once(extractive: Served, opened: Opened) -> None:
     """Neither sees anything of the other's."""
     pages = [opened(extractive), opened(extractive)]
-    questions = ["How much does WIDGETRON forget?", "How does LANTERN predict the drift of satellites?"]
+    questions = ["How does WIDGETRON freeze the gate of every widget?", "How does LANTERN predict the drift of satellites?"]
     for page, question in zip(pages, questions, strict=True):
         ask(page, question, wait=False)
     for page, question, other in zip(pages, questions, reversed(questions), strict=True):
@@ -291,7 +293,7 @@ def test_streaming_and_stopping(written: Served, model: FakeModel, opened: Opene
     page = opened(written)
     assert "the language model fake-model at 127.0.0.1" in page.locator("#pl-header").inner_text()
     model.responder = slow
-    ask(page, "How much does WIDGETRON forget?", wait=False)
+    ask(page, "How does WIDGETRON freeze the gate of every widget?", wait=False)
     expect(page.locator("#pl-chat .pl-cite")).to_have_count(1)
     expect(page.locator("#pl-evidence article").first).to_be_visible()
     expect(page.locator("#pl-step")).to_contain_text("searching 3 papers … writing and checking")
@@ -311,10 +313,10 @@ def test_failures_are_told_and_the_next_question_works(
     page = opened(written)
     model.enqueue(Reply.failing(500), Reply("WIDGETRON forgets", cut_after=1))
     for words in ("has a fault of its own (status 500); ask again later", "was cut off; ask again"):
-        ask(page, "How much does WIDGETRON forget?")
+        ask(page, "How does WIDGETRON freeze the gate of every widget?")
         expect(page.locator("#pl-chat .pl-error").last).to_contain_text(words)
         expect(page.locator("#pl-evidence article")).to_have_count(0)
-    ask(page, "How much does WIDGETRON forget?")
+    ask(page, "How does WIDGETRON freeze the gate of every widget?")
     expect(page.locator("#pl-evidence article").first).to_be_visible()
     assert model.left == 0
 
@@ -334,7 +336,7 @@ def test_a_refusal_shows_no_sources(written: Served, model: FakeModel, opened: O
 def test_a_phone(extractive: Served, opened: Opened) -> None:
     """Nothing is wider than the screen, and the evidence stands below the conversation."""
     page = opened(extractive, viewport={"width": 390, "height": 844})
-    ask(page, "How much does WIDGETRON forget?")
+    ask(page, "How does WIDGETRON freeze the gate of every widget?")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     chat, panel = page.locator("#pl-chat").bounding_box(), page.locator("#pl-evidence").bounding_box()
     assert chat and panel and panel["y"] >= chat["y"] + chat["height"]
@@ -343,7 +345,7 @@ def test_a_phone(extractive: Served, opened: Opened) -> None:
 def test_clearing(extractive: Served, opened: Opened) -> None:
     """A cleared conversation starts again: no context, no evidence."""
     page = opened(extractive)
-    ask(page, "How much does WIDGETRON forget?")
+    ask(page, "How does WIDGETRON freeze the gate of every widget?")
     page.get_by_role("button", name="Clear").click()
     expect(page.locator("#pl-evidence")).to_contain_text("appear here")
     ask(page, "How does LANTERN predict the drift of satellites?")

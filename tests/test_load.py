@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -237,10 +238,11 @@ def test_wrong_paths(write: Write, tmp_path: Path) -> None:
         load_paths([tmp_path / "missing.txt"])
     with pytest.raises(InputError, match=r"\.pdf are not read"):
         load_paths([write("a.pdf", "x")])
+    (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no abstract was found"):
-        load_paths([tmp_path.joinpath("empty_folder") if (tmp_path / "empty_folder").mkdir() else tmp_path / "empty_folder"])
+        load_paths([tmp_path / "empty"])
+    os.mkfifo(tmp_path / "pipe.txt")
     with pytest.raises(InputError, match="no regular file"):
-        os.mkfifo(tmp_path / "pipe.txt")
         load_paths([tmp_path / "pipe.txt"])
 
 
@@ -264,12 +266,12 @@ def test_an_unreadable_file(write: Write) -> None:
 def test_nine_thousand_papers(write: Write, tmp_path: Path) -> None:
     """No search among them may grow with their square: this would take minutes, not seconds."""
     words = [f"word{number}" for number in range(4000)]
+    random = Random(0)
     with (tmp_path / "large.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["title", "abstract"])
         for number in range(9000):
-            picked = " ".join(words[(number * step + step) % 4000] for step in range(1, 30))
-            writer.writerow([f"Title {number}", f"We study {picked}."])
+            writer.writerow([f"Title {number}", f"We study {' '.join(random.sample(words, 30))}."])
     assert len(load_paths([tmp_path]).papers) == 9000
 
 

@@ -105,7 +105,9 @@ def test_unknown_commands_and_braces_stay() -> None:
     assert normalise("\\foo{a} {b, c}").text == "\\foo{a} {b, c}"
 
 
-@pytest.mark.parametrize("text", ["", " ", "\\", "$", "{", "}", "\\emph{", "\\frac{1}", "$$", "\\(", "^{", "\u0301", "_", "**"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\\", "$", "{", "}", "\\emph{", "\\frac{1}", "$$", "\\(", "^{", "\u0301", "_", "**"]
+)
 def test_broken_markup_does_no_harm(text: str) -> None:
     found = normalise(text)
     assert len(found.text) == len(found.starts) == len(found.ends)

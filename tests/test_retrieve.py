@@ -65,7 +65,7 @@ def test_a_sentence_scores_by_meaning_and_by_words() -> None:
     paper = Paper("p", "Rare words here. Nothing else.", "P")
     spans = [Span(0, 16), Span(17, 30)]
     vectors = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
-    first, second = score_sentences(RARE, paper, spans, vectors, 1.0, lambda t: t.lower().replace("words", "word").split())
+    first, second = score_sentences(RARE, paper, spans, vectors, [{"rare", "word"}, {"else"}], 1.0)
     assert first.text == "Rare words here." and second.text == "Nothing else."
     assert first.score == pytest.approx(0.5 + 0.5 + 0.7) and second.score == pytest.approx(0.7)
 

@@ -181,7 +181,9 @@ def test_the_sentence_itself_is_always_supported() -> None:
 
 def test_nothing_is_checked_without_a_cited_sentence() -> None:
     assert judge("QOP outperforms all baselines.", [], "", idf=even).support is Support.UNCHECKED
-    assert check_draft(Draft("QOP outperforms all baselines.", ()), {}, idf=even)[0].support is Support.UNCHECKED
+    assert (
+        check_draft(Draft("QOP outperforms all baselines.", ()), {}, idf=even)[0].support is Support.UNCHECKED
+    )
 
 
 def test_a_number_elsewhere_in_the_abstract_is_not_in_the_cited_sentence() -> None:
@@ -238,7 +240,9 @@ def test_similarity_helps_a_paraphrase_and_overrides_no_rule() -> None:
 
 def test_coverage_weighs_rare_words() -> None:
     weights = {"quantization": 9.0, "method": 1.0, "prunes": 1.0}
-    share = coverage("The method prunes without quantization.", ["It prunes."], idf=lambda word: weights.get(word, 0.0))
+    share = coverage(
+        "The method prunes without quantization.", ["It prunes."], idf=lambda word: weights.get(word, 0.0)
+    )
     assert share == pytest.approx(0.1)
     assert coverage("", ["It prunes."], idf=even) == 0.0
 
@@ -306,7 +310,9 @@ def test_the_papers_are_judged_each_alone() -> None:
 def test_a_claim_on_two_papers_needs_each_for_its_part() -> None:
     text = "GridFormer predicts the change of each cell, while SparseCast lowers the error by 12%."
     assert draft(text, CELL, ERROR) == (Support.SUPPORTED, (CELL, ERROR))
-    support, _ = draft("GridFormer predicts the change of each cell and lowers the error by 12%.", CELL, ERROR)
+    support, _ = draft(
+        "GridFormer predicts the change of each cell and lowers the error by 12%.", CELL, ERROR
+    )
     assert support is Support.PARTIAL
     support, _ = draft(text.replace("12%", "15%"), CELL, ERROR)
     assert support is not Support.SUPPORTED
