@@ -10,6 +10,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 Edit = Callable[[str, Sequence[str], random.Random], Iterator[str]]
 """(sentence, all sentences of its abstract, generator) -> edited sentences."""
@@ -40,8 +41,37 @@ def number(sentence: str, _: Sequence[str], rng: random.Random) -> Iterator[str]
                 yield _replace(sentence, found, old[: digits[1]] + "." + old[digits[1] :])
 
 
-_UNITS = ("%", "percent", "GB", "MB", "ms", "s", "seconds", "minutes", "hours", "days", "points", "times", "x", "dB", "K", "M", "B",
-          "million", "billion", "tokens", "parameters", "mg", "kg", "mm", "cm", "Hz", "FPS", "GPUs", "layers")  # fmt: skip
+_UNITS = (
+    "%",
+    "percent",
+    "GB",
+    "MB",
+    "ms",
+    "s",
+    "seconds",
+    "minutes",
+    "hours",
+    "days",
+    "points",
+    "times",
+    "x",
+    "dB",
+    "K",
+    "M",
+    "B",
+    "million",
+    "billion",
+    "tokens",
+    "parameters",
+    "mg",
+    "kg",
+    "mm",
+    "cm",
+    "Hz",
+    "FPS",
+    "GPUs",
+    "layers",
+)
 _UNIT = re.compile(r"(?<=\d)(\\?\s?(?:\\?%|\$?\\times\$?|[-\s]?(?:" + "|".join(_UNITS[1:]) + r")\b))")
 
 
@@ -70,16 +100,48 @@ def name(sentence: str, abstract: Sequence[str], rng: random.Random) -> Iterator
 
 
 _OPPOSITES = [
-    ("lower", "higher"), ("low", "high"), ("better", "worse"), ("best", "worst"), ("more", "less"), ("faster", "slower"),
-    ("larger", "smaller"), ("large", "small"), ("increases", "decreases"), ("increase", "decrease"),
-    ("increasing", "decreasing"), ("increased", "decreased"), ("improves", "degrades"), ("improve", "degrade"),
-    ("improving", "degrading"), ("outperforms", "underperforms"), ("outperform", "underperform"),
-    ("outperforming", "underperforming"), ("above", "below"), ("greater", "smaller"), ("stronger", "weaker"),
-    ("superior", "inferior"), ("reduces", "increases"), ("reduce", "increase"), ("reducing", "increasing"),
-    ("gain", "loss"), ("gains", "losses"), ("before", "after"), ("easier", "harder"), ("shorter", "longer"),
-    ("<", ">"), (r"\le", r"\ge"), (r"\leq", r"\geq"), ("≤", "≥"), ("least", "most"), ("minimum", "maximum"),
-    ("exceeds", "trails"), ("simple", "complex"), ("strong", "weak"), ("early", "late"), ("fewer", "more"),
-]  # fmt: skip
+    ("lower", "higher"),
+    ("low", "high"),
+    ("better", "worse"),
+    ("best", "worst"),
+    ("more", "less"),
+    ("faster", "slower"),
+    ("larger", "smaller"),
+    ("large", "small"),
+    ("increases", "decreases"),
+    ("increase", "decrease"),
+    ("increasing", "decreasing"),
+    ("increased", "decreased"),
+    ("improves", "degrades"),
+    ("improve", "degrade"),
+    ("improving", "degrading"),
+    ("outperforms", "underperforms"),
+    ("outperform", "underperform"),
+    ("outperforming", "underperforming"),
+    ("above", "below"),
+    ("greater", "smaller"),
+    ("stronger", "weaker"),
+    ("superior", "inferior"),
+    ("reduces", "increases"),
+    ("reduce", "increase"),
+    ("reducing", "increasing"),
+    ("gain", "loss"),
+    ("gains", "losses"),
+    ("before", "after"),
+    ("easier", "harder"),
+    ("shorter", "longer"),
+    ("<", ">"),
+    (r"\le", r"\ge"),
+    (r"\leq", r"\geq"),
+    ("≤", "≥"),
+    ("least", "most"),
+    ("minimum", "maximum"),
+    ("exceeds", "trails"),
+    ("simple", "complex"),
+    ("strong", "weak"),
+    ("early", "late"),
+    ("fewer", "more"),
+]
 _FLIPS = {**dict(_OPPOSITES), **{right: left for left, right in reversed(_OPPOSITES)}}
 
 
@@ -96,7 +158,8 @@ def comparison(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[s
 
 
 _DROPS = re.compile(
-    r"\b(?:(?:do|does|did) not|not|never|no|No|cannot|can't|without|Without)\b ?|(?<=\w)n't\b|\b[Nn]on-?(?=[a-z])"
+    r"\b(?:(?:do|does|did) not|not|never|no|No|cannot|can't|without|Without)\b ?"
+    r"|(?<=\w)n't\b|\b[Nn]on-?(?=[a-z])"
 )
 _AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|may|should|does|do|has|have)\b(?! not)")
 _WITH = re.compile(r"\b[Ww]ith\b")
@@ -122,11 +185,28 @@ def negation(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str
 
 
 _QUANTIFIERS = {
-    "all": "some", "some": "all", "every": "some", "each": "some", "most": "few", "many": "few", "several": "all",
-    "few": "many", "always": "sometimes", "often": "rarely", "usually": "never", "only": "also", "any": "no",
-    "both": "neither", "multiple": "no", "various": "no", "significantly": "slightly", "consistently": "rarely",
-    "must": "may", "may": "must", "can": "must",
-}  # fmt: skip
+    "all": "some",
+    "some": "all",
+    "every": "some",
+    "each": "some",
+    "most": "few",
+    "many": "few",
+    "several": "all",
+    "few": "many",
+    "always": "sometimes",
+    "often": "rarely",
+    "usually": "never",
+    "only": "also",
+    "any": "no",
+    "both": "neither",
+    "multiple": "no",
+    "various": "no",
+    "significantly": "slightly",
+    "consistently": "rarely",
+    "must": "may",
+    "may": "must",
+    "can": "must",
+}
 
 
 def quantifier(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str]:
@@ -168,20 +248,32 @@ def joined(sentence: str, abstract: Sequence[str], rng: random.Random) -> Iterat
 
 
 MEANING: dict[str, Edit] = {
-    "number": number, "unit": unit, "name": name, "comparison": comparison, "negation": negation,
-    "quantifier": quantifier, "swapped": swapped, "dropped": dropped, "joined": joined,
-}  # fmt: skip
+    "number": number,
+    "unit": unit,
+    "name": name,
+    "comparison": comparison,
+    "negation": negation,
+    "quantifier": quantifier,
+    "swapped": swapped,
+    "dropped": dropped,
+    "joined": joined,
+}
 """Kinds of edit that change what a sentence says."""
 
 
 # --- edits that change nothing ------------------------------------------------------------------------
 
 _LATEX = [
-    (re.compile(r"\\%"), "%"), (re.compile(r"\{,\}"), ","), (re.compile(r"\\times\b ?"), "×"), (re.compile(r"\\leq?\b ?"), "≤"),
-    (re.compile(r"\\geq?\b ?"), "≥"), (re.compile(r"\\alpha\b"), "α"), (re.compile(r"\\Omega\b"), "Ω"),
+    (re.compile(r"\\%"), "%"),
+    (re.compile(r"\{,\}"), ","),
+    (re.compile(r"\\times\b ?"), "×"),
+    (re.compile(r"\\leq?\b ?"), "≤"),
+    (re.compile(r"\\geq?\b ?"), "≥"),
+    (re.compile(r"\\alpha\b"), "α"),
+    (re.compile(r"\\Omega\b"), "Ω"),
     (re.compile(r"\\Delta\b"), "Δ"),
     (re.compile(r"\\(?:emph|textbf|textit|texttt|mathrm|mathbf|mathcal|mathbb|text)\{([^{}]*)\}"), r"\1"),
-]  # fmt: skip
+]
 
 
 def _without_latex(sentence: str) -> str:
@@ -217,14 +309,25 @@ def typography(sentence: str, rng: random.Random) -> Iterator[str]:
 
 
 _OPENINGS = re.compile(
-    r"^(?:In this (?:paper|work),|In particular,|Specifically,|Moreover,|Furthermore,|However,|Finally,|Additionally,"
-    r"|To this end,|Here,|Thus,|Therefore,|Experimentally,|Empirically,)\s*"
+    r"^(?:In this (?:paper|work),|In particular,|Specifically,|Moreover,|Furthermore,|However,|Finally,"
+    r"|Additionally,|To this end,|Here,|Thus,|Therefore,|Experimentally,|Empirically,)\s*"
 )
 _ALIKE = {
-    "propose": "introduce", "introduce": "present", "show": "demonstrate", "demonstrate": "show", "use": "employ",
-    "improves": "enhances", "improve": "enhance", "reduces": "decreases", "outperforms": "surpasses",
-    "requires": "needs", "enables": "allows", "evaluate": "assess", "dataset": "data set", "obtain": "attain",
-}  # fmt: skip
+    "propose": "introduce",
+    "introduce": "present",
+    "show": "demonstrate",
+    "demonstrate": "show",
+    "use": "employ",
+    "improves": "enhances",
+    "improve": "enhance",
+    "reduces": "decreases",
+    "outperforms": "surpasses",
+    "requires": "needs",
+    "enables": "allows",
+    "evaluate": "assess",
+    "dataset": "data set",
+    "obtain": "attain",
+}
 
 
 def shortened(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str]:
@@ -252,7 +355,7 @@ def reworded(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str
 def exchanged(sentence: str, _: Sequence[str], __: random.Random) -> Iterator[str]:
     """Exchange the names on the two sides of a verb or "than"."""
     found = list(_NAME.finditer(sentence))
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         between = sentence[first.end() : second.start()]
         if first[0] != second[0] and re.search(r"\b(?:than|outperforms?|improves?|into|from|to)\b", between):
             yield sentence[: first.start()] + second[0] + between + first[0] + sentence[second.end() :]

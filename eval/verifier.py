@@ -161,14 +161,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     abstracts += [" ".join(row["source"]) for row in _lines(options.shared / "scitldr" / "train.jsonl")]
     idf = document_frequency(abstracts)
     print(
-        "| set | supported / other | area of coverage | supported found | others refused | balanced | precision |"
+        "| set | supported / other | area of coverage | supported found | others refused | balanced "
+        "| precision |"
     )
     print("|---|---|---|---|---|---|---|")
     for name, cases in sets(options.shared, tune=options.tune):
         row = measure(cases, idf)
         print(
-            f"| {name} | {row['supported']:.0f} / {row['other']:.0f} | {row['area']:.3f} | {row['recall']:.2f} "
-            f"| {row['refused']:.2f} | {row['balanced']:.2f} | {row['precision']:.2f} |"
+            f"| {name} | {row['supported']:.0f} / {row['other']:.0f} | {row['area']:.3f} "
+            f"| {row['recall']:.2f} | {row['refused']:.2f} | {row['balanced']:.2f} | {row['precision']:.2f} |"
         )
     print("\n| kind of edit | cases | judged supported | contradicted |\n|---|---|---|---|")
     for kind in (*MEANING, *HARMLESS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import os
@@ -33,7 +34,6 @@ from rag import (
 from rag.batch import run_batch
 from rag.config import WRITERS
 
-
 PAPERS = Path(__file__).resolve().parent.parent / "data"
 """The papers that come along; beside the package in a checkout and in an installation alike."""
 
@@ -43,9 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("chromadb").setLevel(logging.ERROR)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # JSON is UTF-8, whatever the terminal; what UTF-8 cannot hold becomes what JSON escapes it to.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         command: Callable[[argparse.Namespace], None] = options.command
         command(options)
+        sys.stdout.flush()
     except PlenaryError as error:
         print(f"plenary: {error}", file=sys.stderr)
         return error.exit_status
@@ -146,6 +150,7 @@ def _index(options: argparse.Namespace) -> None:
                 "added": result.added,
                 "unchanged": result.unchanged,
                 "merged": result.merged,
+                "changed": result.changed,
                 "skipped": [skipped_document(skipped) for skipped in result.skipped],
                 "seconds": round(result.seconds, 3),
             }
@@ -156,7 +161,7 @@ def _index(options: argparse.Namespace) -> None:
         print(f"skipped {place}: {skipped.reason}", file=sys.stderr)
     print(
         f"{result.papers} papers in the index: {result.added} added, {result.unchanged} unchanged, "
-        f"{result.merged} merged, {len(result.skipped)} skipped, in {result.seconds:.1f} s"
+        f"{result.changed} changed, {result.merged} merged, {len(result.skipped)} skipped, in {result.seconds:.1f} s"
     )
 
 
@@ -178,7 +183,7 @@ def _ask(options: argparse.Namespace) -> None:
     history = []
     if options.history:
         try:
-            history = parse_history(json.loads(options.history.read_text(encoding="utf-8")))
+            history = parse_history(json.loads(options.history.read_text(encoding="utf-8-sig")))
         except OSError as error:
             raise UserError(f"{options.history}: cannot be read ({error.strerror})") from error
         except ValueError as error:
@@ -270,6 +275,8 @@ def _remove(options: argparse.Namespace) -> None:
 
 def _assets(options: argparse.Namespace) -> None:
     folder = _config(options).home / "assets"
+    for name in options.names:
+        assets.named(name)  # raises UserError for a name that is none
     if not options.status and not options.verify:
         assets.fetch(options.names or None, progress=not options.json, folder=folder)
     found = assets.status(folder, verify=options.verify)

@@ -11,6 +11,9 @@ NO_ABSTRACT = "it has a title but no abstract."
 # Shorter texts are headings, remarks and placeholders: the shortest real abstract among 18,581 records
 # of conference lists has 28 words.
 _FEWEST_WORDS = 8
+LONGEST_ABSTRACT = 30_000
+"""Characters; longer texts are whole papers or broken files. The longest real abstract has about 4,000."""
+
 # Chinese and Japanese are written without spaces; two characters are about one word.
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -64,6 +67,8 @@ def reason_to_skip(record: Record, *, damaged: bool = False) -> str | None:
         return NO_ABSTRACT if record.title else "it is blank."
     if damaged and "\N{REPLACEMENT CHARACTER}" in text:
         return "some of its bytes are not UTF-8; save the file as UTF-8."
+    if len(text) > LONGEST_ABSTRACT:
+        return f"it is too long for an abstract ({len(text):,} characters, at most {LONGEST_ABSTRACT:,})."
     words = " ".join(text.split())
     if _PLACEHOLDER.fullmatch(words.strip("[](){}<>*_ \"'")):
         return f"its abstract is a placeholder ({_short(words)})."

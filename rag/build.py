@@ -30,7 +30,11 @@ MODEL_ID = "all-MiniLM-L6-v2/int8/late-1"
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The result of indexing: `papers` is how many the index holds now."""
+    """The result of indexing: `papers` is how many the index holds now.
+
+    Of the records read, `added` became new papers, `unchanged` cost nothing, `changed` brought other facts of
+    papers that were there, and `merged` went into another paper; `skipped` were none.
+    """
 
     papers: int
     added: int
@@ -38,6 +42,7 @@ class Indexed:
     merged: int
     skipped: tuple[Skipped, ...]
     seconds: float
+    changed: int = 0
 
 
 class Assistant:
@@ -128,9 +133,10 @@ class Assistant:
             papers,
             report.added,
             report.unchanged,
-            loaded.merged,
+            loaded.merged + report.merged,
             loaded.skipped,
             time.perf_counter() - began,
+            report.changed,
         )
 
     def paper(self, paper_id: str) -> Paper:
@@ -165,6 +171,7 @@ class Assistant:
 
     def status(self) -> Status:
         """Return what the index holds."""
+        snapshot = self.snapshot()
         papers, chunks = self._store.counts()
         files = Counter(
             file for paper in self._store.all_papers() for file in {source.file for source in paper.sources}
@@ -173,9 +180,9 @@ class Assistant:
             store=self.config.store,
             papers=papers,
             chunks=chunks,
-            sentences=len(self.snapshot().spans),
+            sentences=len(snapshot.spans),
             model=MODEL_ID,
-            state=self._store.state(),
+            state=snapshot.state,
             sources=dict(sorted(files.items())),
             details={"writer": self.writer_kind(), "tokens_exact": tokens.is_exact(self.config.home / "assets")},
         )
@@ -183,10 +190,8 @@ class Assistant:
     def snapshot(self) -> Snapshot:
         """Return the snapshot of the current corpus state, opened anew when another process changed it."""
         with self._lock:
-            state = self._store.state()
+            state = self._store.refresh()
             if self._snapshot is None or self._snapshot.state != state:
-                if self._snapshot is not None:
-                    self._store.reopen()
                 self._snapshot = open_snapshot(self._store, self._snapshot_folder())
             return self._snapshot
 
@@ -242,7 +247,8 @@ class Assistant:
 def _asked(text: str) -> str:
     if not text.strip():
         raise UserError("the question is empty; type what you want to know")
-    return text
+    # Half a surrogate pair, from a terminal or from JSON, is no text to the libraries.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 __all__ = ["MODEL_ID", "Assistant", "Indexed"]

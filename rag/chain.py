@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda, RunnableParallel
+from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import ConfigDict
 
 from rag.build import Assistant
@@ -49,22 +49,22 @@ def answering_chain(assistant: Assistant, writer: str | None = None) -> Runnable
     """Return a runnable from a question, or `{"question", "history"}`, to the answer document.
 
     `history` is a list of `[role, text]`. `.invoke` returns the document of `plenary ask --json`;
-    `.stream` yields dictionaries to be merged: `{"evidence": [...]}` first, then `{"claim": ...}` for each
-    checked sentence, then the document.
+    `.stream` yields `{"evidence": [...]}` first, then `{"claim": ...}` for each checked sentence, and the
+    document last. What follows in a chain and does not stream itself gets the document.
     """
 
-    def generate(inputs: Iterator[Any]) -> Iterator[dict[str, Any]]:
-        for item in inputs:
-            for event in assistant.stream(item["question"], item["history"], writer=writer):
-                if isinstance(event, EvidenceFound):
-                    yield {"evidence": [{"paper_id": e.paper_id, "text": e.text} for e in event.evidence]}
-                elif isinstance(event, ClaimChecked):
-                    yield {"claim": claim_document(event.claim)}
-                elif isinstance(event, AnswerDone):
-                    yield answer_document(event.answer)
+    # A generator in a RunnableLambda streams what it yields, and `invoke` adds it up or, as dictionaries
+    # cannot be added, takes the last.
+    def answer(given: Any) -> Iterator[dict[str, Any]]:
+        for event in assistant.stream(_question(given), _history(given), writer=writer):
+            if isinstance(event, EvidenceFound):
+                yield {"evidence": [{"paper_id": e.paper_id, "text": e.text} for e in event.evidence]}
+            elif isinstance(event, ClaimChecked):
+                yield {"claim": claim_document(event.claim)}
+            elif isinstance(event, AnswerDone):
+                yield answer_document(event.answer)
 
-    inputs = RunnableParallel(question=RunnableLambda(_question), history=RunnableLambda(_history))
-    return inputs | RunnableGenerator(generate)
+    return RunnableLambda(answer, name="plenary")
 
 
 def _question(given: Any) -> str:

@@ -14,13 +14,27 @@ from dataclasses import replace
 from rag.chunk import split_sentences
 from rag.types import Citation, Claim, Draft, Evidence, Paper, Quote
 
-_GROUP = re.compile(r"\s*[\[【(（]([^\[\]【】()（）]{1,120})[\]】)）]")
+_GROUP = re.compile(r"[\[【(（]([^\[\]【】()（）]{1,120})[\]】)）]")
+_UNCLOSED = re.compile(r"[\[【(（][^\[\]【】()（）]{0,120}\Z")
 _KEY = re.compile(r"k[0-9a-f]{4,16}\Z")
-_BARE_KEY = re.compile(r"\s?\b(k[0-9a-f]{4,16})\b", re.IGNORECASE)
+_BARE_KEY = re.compile(r"(?<![A-Za-z0-9_-])`?(k[0-9a-f]{4,16})`?(?![A-Za-z0-9_-])", re.IGNORECASE)
+_MAYBE_KEY = re.compile(r"(?:`?k[0-9a-f]{0,16})?`?\Z", re.IGNORECASE)
+_ATTRIBUTION = re.compile(
+    r"\b(?:according to|as (?:stated|shown|reported|described) (?:in|by))\s*\Z", re.IGNORECASE
+)
 _SEPARATOR = re.compile(r"[\s,;、，；&|/]+|\band\b")
-_NUMBERS = re.compile(r"\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
-_OPENING = "[【(（"
-_CLOSING = re.compile(r"[\s.!?。！？\"'”’]*")
+_FILLERS = frozenset(("key", "keys", "source", "sources", "see", "cf", "ref", "evidence"))
+_BETWEEN = re.compile(r"[\s,;、，；]*")
+_NUMBERS = re.compile(r"\s*[(（]\s*(?:\[[\d\s,;–-]+\]\s*)+[)）]|\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
+_INTERVAL = re.compile(
+    r"(?:\b(?:interval|range|scale|domain|set)s?(?:\s+(?:of|from|is))?|[∈=]|\\in)\s*\$?\Z", re.IGNORECASE
+)
+_OPENING = re.compile(r"(?:[(（]\s*)?(?=[\[【(（])")
+_CLOSING = re.compile(r"(?:\s*[.!?。！？]+)?[\"'”’]*\s*")
+_ENDED = re.compile(r"(?:[.!?。！？][\"'”’)]*\s*|\n[ \t]*)(?:[-*•]|\(?\d{1,2}[.)])?\s*\Z")
+_START = re.compile(r"\s*(?:(?:[-*•]|\(?\d{1,2}[.)])\s+)?")
+_MAYBE_LIST = re.compile(r"(?:[-*•]|\(?\d{0,2}[.)]?)\Z")
+_NOT_PROSE = re.compile(r"^[ \t]*```\w*[ \t]*$|```|^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+(?=\S)", re.MULTILINE)
 
 
 def citation_key(paper_id: str, start: int, end: int, length: int = 4) -> str:
@@ -40,70 +54,136 @@ def assign_keys(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 class DraftParser:
     """Parses a writer's text as it streams in; each draft is one sentence with its evidence.
 
-    A sentence is given out when the text after its citations begins, or at the end. A citation belongs to
-    the one sentence before it. Keys are recognised in any case, with stray punctuation, several in one
-    bracket or in brackets of their own; a range of keys, an unknown key or a bare number such as [5] names
-    nothing and is removed from the text, and the sentence counts as uncited. Brackets that hold anything
-    else, such as [0, 1] where the evidence has it or [i], are text.
+    A sentence is given out when the text after its citations begins, or at the end; how the text is cut into
+    pieces makes no difference. A citation belongs to the one sentence before it, unless the text begins with
+    one: then each belongs to the sentence behind it. Keys are recognised in any case, with stray punctuation,
+    several in one bracket, in brackets of their own, or bare; a range of keys, an unknown key or a number
+    such as [5] names nothing and is removed from the text, and the sentence counts as uncited. Brackets that
+    hold anything else, such as [0, 1], [i] or an interval of the evidence, are text.
     """
 
     def __init__(self, evidence: Sequence[Evidence]) -> None:
         self._by_key = {item.key: item for item in evidence}
-        self._sources = "\n".join(item.text for item in evidence)
+        self._sources = re.sub(r"\s", "", "\n".join(item.text for item in evidence))
         self._buffer = ""
+        self._leading: bool | None = None  # whether citations stand before their sentences; None: not yet known
 
     def feed(self, text: str) -> Iterator[Draft]:
         """Take a piece of text and yield the drafts it completes."""
         self._buffer += text
+        if self._leading is None:
+            self._leading = self._begins_with_mark(self._buffer)
+        if self._leading is None:
+            return
         complete = 0
-        for boundary in self._boundaries(self._buffer):
+        boundaries = self._boundaries_before if self._leading else self._boundaries_behind
+        for boundary in boundaries(self._buffer):
             yield from self._parse(self._buffer[complete:boundary])
             complete = boundary
         self._buffer = self._buffer[complete:]
 
     def finish(self, *, cut: bool = False) -> Iterator[Draft]:
-        """Yield what is left; with `cut`, a last sentence without a citation is dropped as unfinished."""
+        """Yield what is left; with `cut`, a last sentence that no citation closes is dropped as unfinished."""
         rest, self._buffer = self._buffer, ""
         drafts = list(self._parse(rest))
-        if cut and drafts and not drafts[-1].evidence:
-            drafts.pop()
+        if cut and drafts:
+            ends = [end for _, end, _ in self._marks(rest)]
+            closing = _CLOSING.match(rest, ends[-1]) if ends else None
+            if closing is None or closing.end() < len(rest):
+                drafts.pop()
         yield from drafts
 
-    def _groups(self, text: str) -> Iterator[tuple[int, int, tuple[Evidence, ...]]]:
-        """Yield (start, end, evidence) of every bracket that holds keys and nothing else."""
-        for match in _GROUP.finditer(text):
-            tokens = [token.strip(".:^#'\"`*").lower() for token in _SEPARATOR.split(match[1])]
-            tokens = [token for token in tokens if token and token not in ("key", "keys", "source")]
-            if tokens and all(_KEY.match(part) for token in tokens for part in re.split(r"[-–—]", token)):
-                yield match.start(), match.end(), tuple(
-                    self._by_key[token] for token in tokens if token in self._by_key
-                )
+    def _marks(self, text: str) -> Iterator[tuple[int, int, tuple[Evidence, ...]]]:
+        """Yield (start, end, evidence) of every run of citations, with the space before and brackets around."""
+        run: tuple[int, int, tuple[Evidence, ...]] | None = None
+        for start, end, evidence in self._single_marks(text):
+            if run and _BETWEEN.fullmatch(text, run[1], start):
+                run = (run[0], end, run[2] + evidence)
+                continue
+            if run:
+                yield _widened(text, *run)
+            run = (start, end, evidence)
+        if run:
+            yield _widened(text, *run)
 
-    def _boundaries(self, text: str) -> Iterator[int]:
+    def _single_marks(self, text: str) -> Iterator[tuple[int, int, tuple[Evidence, ...]]]:
+        found = []
+        for match in _GROUP.finditer(text):
+            evidence = self._evidence_of(match[1])
+            if evidence is not None:
+                found.append((match.start(), match.end(), evidence))
+        groups = list(found)
+        for match in _BARE_KEY.finditer(text):
+            item = self._by_key.get(match[1].lower())
+            if item and not any(start <= match.start(1) < end for start, end, _ in groups):
+                found.append((match.start(), match.end(), (item,)))
+        yield from sorted(found, key=lambda mark: mark[:2])
+
+    def _evidence_of(self, inside: str) -> tuple[Evidence, ...] | None:
+        """Return the evidence that the inside of a bracket names; None when it holds anything but keys."""
+        tokens = [token.strip(".:^#'\"`*").lower() for token in _SEPARATOR.split(inside)]
+        tokens = [token for token in tokens if token and token not in _FILLERS]
+        if not tokens or not all(_KEY.match(part) for token in tokens for part in re.split(r"[-–—]", token)):
+            return None
+        return tuple(self._by_key[token] for token in tokens if token in self._by_key)
+
+    def _begins_with_mark(self, text: str) -> bool | None:
+        """Tell whether a text begins with a citation; None while that cannot be told."""
+        start = _START.match(text)
+        place = start.end() if start else 0
+        if _MAYBE_LIST.match(text, place) or _MAYBE_KEY.match(text, place) or self._is_mark(text, place) is None:
+            return None
+        first = next(self._marks(text), None)
+        return first is not None and first[0] <= place
+
+    def _is_mark(self, text: str, place: int) -> bool | None:
+        """Tell whether brackets that open at `place` hold citations; None while they are not closed."""
+        opening = _OPENING.match(text, place)
+        if opening is None:
+            return False
+        for begin in dict.fromkeys((place, opening.end())):
+            if _UNCLOSED.match(text, begin) or begin == len(text):
+                return None
+            group = _GROUP.match(text, begin)
+            if group:
+                return self._evidence_of(group[1]) is not None
+        return False
+
+    def _boundaries_behind(self, text: str) -> Iterator[int]:
         """Yield the places behind a citation where a new sentence has begun."""
-        for start, end, _ in self._groups(text):
+        previous = 0
+        for start, end, _ in self._marks(text):
             closing = _CLOSING.match(text, end)
             after = closing.end() if closing else end
-            if after == len(text) or text[after] in _OPENING:
-                continue
-            ended = re.search(r"[.!?。！？]", text[max(0, start - 2) : start] + text[end:after])
-            if ended or not (text[after].islower() or text[after] in ",;:，；、：)）"):
+            if _MAYBE_KEY.match(text, after) or self._is_mark(text, after) is not False:
+                continue  # the end, or another citation, or what may become one
+            ended = re.search(r"[.!?。！？\n]", text[max(previous, start - 2) : start] + text[end:after])
+            if ended or not (text[after].islower() or text[after].isdigit() or text[after] in ",;:，；、：)）"):
+                previous = after
                 yield after
 
+    def _boundaries_before(self, text: str) -> Iterator[int]:
+        """Yield the places before a citation that opens a new sentence."""
+        for start, end, _ in self._marks(text):
+            between = _BETWEEN.match(text, end)
+            known = between is not None and not _MAYBE_KEY.match(text, between.end())
+            if known and _ENDED.search(text[: end - len(text[start:end].lstrip())]):
+                yield start
+
     def _parse(self, text: str) -> Iterator[Draft]:
-        """Yield the sentences of a piece between boundaries; a citation belongs to the sentence before it."""
+        """Yield the sentences of a piece between boundaries with the citations that stand behind each."""
         plain = ""
         cited: list[tuple[int, Evidence]] = []
         position = 0
-        for start, end, evidence in self._groups(text):
-            plain += text[position:start]
+        for start, end, evidence in self._marks(text):
+            plain = _ATTRIBUTION.sub("", plain + text[position:start])
             cited.extend((len(plain), item) for item in evidence)
             position = end
         plain += text[position:]
+        plain = _NOT_PROSE.sub(lambda match: " " * len(match[0]), plain)
         sentences = [
             (line.start() + span.start, line.start() + span.end)
             for line in re.finditer(r"[^\n]+", plain)
-            if not line[0].startswith("```")
             for span in split_sentences(line[0])
         ]
         sentences = [span for span in sentences if re.search(r"\w", plain[slice(*span)])]
@@ -111,23 +191,42 @@ class DraftParser:
             following = sentences[place + 1][0] if place + 1 < len(sentences) else len(plain)
             lower = start if place else -1
             found = [item for at, item in cited if lower < at <= following]
-            sentence = _NUMBERS.sub(self._number_or_text, plain[start:end])
-            sentence = _BARE_KEY.sub(lambda match: "" if match[1].lower() in self._by_key else match[0], sentence)
-            yield Draft(tidy(sentence), tuple(dict.fromkeys(found)))
+            sentence = tidy(_NUMBERS.sub(self._number_or_text, plain[start:end]))
+            if re.search(r"\w", sentence):
+                yield Draft(sentence, tuple(dict.fromkeys(found)))
 
     def _number_or_text(self, match: re.Match[str]) -> str:
-        return match[0] if match[0].strip() in self._sources else ""
+        """Keep numbers in brackets that are an interval or stand in the evidence; others cite nothing."""
+        is_text = (
+            re.search(r"\b0\b", match[0])
+            or re.sub(r"\s", "", match[0]) in self._sources
+            or _INTERVAL.search(match.string, 0, match.start())
+        )
+        return match[0] if is_text else ""
+
+
+def _widened(
+    text: str, start: int, end: int, evidence: tuple[Evidence, ...]
+) -> tuple[int, int, tuple[Evidence, ...]]:
+    """Return a run of citations with the round brackets that hold nothing else and the space before it."""
+    opening = re.search(r"[(（]\s*\Z", text[:start])
+    closing = re.compile(r"\s*[)）]").match(text, end)
+    if opening and closing:
+        start, end = opening.start(), closing.end()
+    return len(text[:start].rstrip()), end, evidence
 
 
 def tidy(text: str) -> str:
     """Return a sentence without what a removed citation leaves behind: double spaces, a space before a
     full stop, doubled full stops, list marks at the start, and with a full stop where the end has no mark."""
     text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r"^(?:[-*•]|\(?\d{1,2}[.)])\s+|^[.!?。！？,;:、]\s*", "", text)
-    text = re.sub(r"\s+([.,;:!?。，；：！？])", r"\1", text)
+    text = re.sub(r"^(?:[-*•]|\(?\d{1,2}[.)])\s+|^[.!?。！？,;:、]\s*(?!\d)", "", text)
+    text = re.sub(r"\s+(\.(?!\d)|[,;:!?。，；：！？])", r"\1", text)
+    text = re.sub(r"[,;:，；：、]+([.!?。！？]+)$", r"\1", text)
     text = re.sub(r"([.!?。！？])\.+$", r"\1", text)
-    if text and text[-1] not in ".!?。！？…\"”)":
-        text = text.rstrip(",;:，；：") + ("。" if re.search(r"[\u4e00-\u9fff]", text[-1]) else ".")
+    if text and not re.search(r"[.!?。！？…][\"'”’)）\]]*$", text):
+        text = text.rstrip(",;:，；：、")
+        text += "。" if re.search(r"[\u4e00-\u9fff]\W*$", text) else "."
     return text
 
 

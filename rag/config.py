@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -37,11 +38,21 @@ class Config:
     papers: int = 8
     threads: int | None = None
 
+    def __post_init__(self) -> None:
+        """Take paths of either kind; raises `UserError` for a writer or a store there cannot be."""
+        object.__setattr__(self, "store", os.fspath(self.store))
+        object.__setattr__(self, "home", Path(self.home).expanduser())
+        if self.writer not in WRITERS:
+            raise UserError(f"unknown writer {self.writer!r}; choose one of {', '.join(WRITERS)}")
+        if not _is_store(self.store):
+            raise UserError(f"{self.store!r} is no store; give a folder or an address like http://localhost:8000")
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ, **overrides: Any) -> Config:
         """Read `PLENARY_*` and `OPENAI_*`; `overrides` that are not None win. Raises `UserError`."""
         home = Path(environment.get("PLENARY_HOME") or platformdirs.user_data_dir("plenary"))
-        config = cls(
+        given = {name: value for name, value in overrides.items() if value is not None}
+        settings: dict[str, Any] = dict(
             store=environment.get("PLENARY_STORE") or str(home / "store"),
             home=home,
             writer=environment.get("PLENARY_WRITER") or "auto",
@@ -53,15 +64,22 @@ class Config:
             papers=int(_number(environment, "PLENARY_PAPERS", 8)),
             threads=int(_number(environment, "PLENARY_THREADS", 0)) or None,
         )
-        config = replace(config, **{name: value for name, value in overrides.items() if value is not None})
-        if config.writer not in WRITERS:
-            raise UserError(f"unknown writer {config.writer!r}; choose one of {', '.join(WRITERS)}")
-        return config
+        return cls(**{**settings, **given})
 
     @property
     def remote(self) -> bool:
         """Whether the store is a server reached by URL."""
         return self.store.startswith(("http://", "https://"))
+
+
+def _is_store(store: str) -> bool:
+    if "://" not in store:
+        return bool(store)
+    try:
+        address = urlsplit(store)
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:  # a port that is no number
+        return False
 
 
 def _number(environment: Mapping[str, str], name: str, default: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from rag.chunk import chunk_paper
 from rag.embed import MiniLM
-from rag.store import Record, Store, record_digest
-from rag.types import Paper, Span
+from rag.rows import Record, record_digest
+from rag.store import Store
+from rag.types import Paper, Source, Span
+from rag.versions import folded
 
 BATCH = 64
 """Papers a batch: a few seconds of work, the most that an interruption loses."""
@@ -19,10 +21,13 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """How many papers were new (or changed) and how many cost nothing."""
+    """What became of the papers given: `added` were new, `unchanged` cost nothing, `changed` got other facts
+    or another text, `merged` are records that joined a paper from another file."""
 
     added: int
     unchanged: int
+    changed: int = 0
+    merged: int = 0
 
 
 def index_papers(
@@ -34,49 +39,73 @@ def index_papers(
 ) -> IndexReport:
     """Bring `papers` into the store; those that are there unchanged cost nothing.
 
-    A paper that is there from another file keeps its sources and gets the facts it lacked. `progress` is
-    called with (papers done, papers to do). The caller holds `store.writing()`.
+    A paper that is there from another file keeps its sources and gets the facts it lacked (see `combine`).
+    `progress` is called with (papers done, papers to do). The caller holds `store.writing()`.
     """
     stored = store.digests()
     present = store.papers([paper.id for paper in papers if paper.id in stored])
+    given: dict[str, Paper] = {}
+    for paper in papers:  # one id twice in one batch would be refused by the store
+        given[paper.id] = folded(given[paper.id], paper) if paper.id in given else paper
+    given = {paper_id: replace(paper, sources=_in_order(paper.sources)) for paper_id, paper in given.items()}
     new: list[Paper] = []
     touched: list[Paper] = []
-    added = unchanged = 0
-    for paper in papers:
+    added = unchanged = merged = 0
+    for paper in given.values():
         before = present.get(paper.id)
-        now = combine(before, paper) if before else paper
         if before is None:
             added += 1
-            new.append(now)
-        elif stored[paper.id] == record_digest(now):
+            new.append(paper)
+            continue
+        now = combine(before, paper)
+        if stored[paper.id] == record_digest(now):
             unchanged += 1
-        elif before.title == now.title:
-            touched.append(now)
-        else:  # the title is part of the vectors
-            new.append(now)
+            continue
+        merged += not _files(paper) & _files(before)
+        # Title and text are part of the vectors.
+        (touched if (before.title, before.abstract) == (now.title, now.abstract) else new).append(now)
     store.update(touched)
     done = 0
     for batch in _batches(new):
         store.put(embed_papers(batch, encoder, count_tokens))
         done += len(batch)
         progress(done, len(new))
-    return IndexReport(added, unchanged)
+    changed = len(given) - added - unchanged - merged
+    return IndexReport(added, unchanged, changed, merged + len(papers) - len(given))
 
 
 def combine(stored: Paper, loaded: Paper) -> Paper:
-    """Return the stored paper with the sources and missing facts of another record of the same text."""
-    places = {str(source): source for source in (*stored.sources, *loaded.sources)}
-    return replace(
-        stored,
-        label=loaded.label if loaded.title and not stored.title else stored.label,
-        title=stored.title or loaded.title,
-        authors=stored.authors or loaded.authors,
-        year=stored.year or loaded.year,
-        venue=stored.venue or loaded.venue,
-        url=stored.url or loaded.url,
-        keywords=stored.keywords or loaded.keywords,
-        sources=tuple(places.values()),
+    """Return the stored paper with what another record of the same text adds.
+
+    The places in a file that the record names are taken from it, since the records of that file may have
+    moved; those in other files stay. Facts that are missing are added; where the record comes from all the
+    files of the stored paper it is a newer reading of them, and its facts and its wording count.
+    """
+    kept = tuple(source for source in stored.sources if source.file not in _files(loaded))
+    first, second = (stored, loaded) if kept else (loaded, stored)
+    title = first.title or second.title
+    labelled = first if first.title or not second.title else second
+    return Paper(
+        id=stored.id,
+        abstract=first.abstract,
+        label=labelled.label,
+        title=title,
+        authors=first.authors or second.authors,
+        year=first.year or second.year,
+        venue=first.venue or second.venue,
+        url=first.url or second.url,
+        keywords=first.keywords or second.keywords,
+        sources=_in_order((*kept, *loaded.sources)),
     )
+
+
+def _in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return the sources in the order of files and places, so that the same ones are stored the same way."""
+    return tuple(sorted(set(sources), key=lambda source: (source.file, source.ordinal, source.line)))
+
+
+def _files(paper: Paper) -> set[str]:
+    return {source.file for source in paper.sources}
 
 
 def embed_papers(

@@ -66,7 +66,7 @@ class KeywordIndex:
     def __init__(self, paper_ids: Sequence[str], ranker: Any) -> None:
         self.paper_ids = tuple(paper_ids)
         self._ranker = ranker
-        self._rows = {token: row for token, row in ranker.vocab_dict.items() if token} if ranker else {}
+        self._rows = {token: row for token, row in ranker.vocab_dict.items() if token} if ranker is not None else {}
 
     @classmethod
     def build(cls, paper_ids: Sequence[str], texts: Iterable[str]) -> KeywordIndex:
@@ -81,18 +81,23 @@ class KeywordIndex:
     def save(self, folder: Path) -> None:
         """Write the index into `folder`, which must not hold another one."""
         folder.mkdir(parents=True, exist_ok=True)
-        if self._ranker:
+        if self._ranker is not None:
             self._ranker.save(str(folder / "bm25"))
-        (folder / "papers.json").write_text(json.dumps(self.paper_ids), encoding="utf-8")
+        about = {"paper_ids": self.paper_ids, "has_words": self._ranker is not None}
+        (folder / "papers.json").write_text(json.dumps(about), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> KeywordIndex:
         """Open a saved index without reading it whole; raises `StoreError` when it is damaged."""
         try:
-            paper_ids = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
-            ranker = bm25s.BM25.load(str(folder / "bm25"), mmap=True) if (folder / "bm25").exists() else None
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise StoreError(f"the keyword index in {folder} is damaged ({error}); it is rebuilt by `plenary index`") from error
+            about = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
+            paper_ids = about["paper_ids"]
+            ranker = bm25s.BM25.load(str(folder / "bm25"), mmap=True) if about["has_words"] else None
+            fits = ranker is None or ranker.scores["num_docs"] == len(paper_ids)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+            raise StoreError(f"the keyword index in {folder} is damaged ({error}); delete that folder") from error
+        if not fits:
+            raise StoreError(f"the keyword index in {folder} does not fit together; delete that folder")
         return cls(paper_ids, ranker)
 
     def scores(self, query: str) -> NDArray[np.float32]:

@@ -14,6 +14,8 @@ _WRAPPERS = (
     (re.compile(r"\$\s*\\?([A-Za-z][\w+-]*)\s*\$"), r"\1"),
     (re.compile(r"\[([^\[\]]+)\]\(https?://[^\s)]*\)"), r"\1"),
 )  # fmt: skip
+# Nobody nests emphasis deeper; a hostile text does, and each round reads the whole of it.
+_DEEPEST = 6
 # Applied once, afterwards: quotes and addresses go, dashes stand free, escapes are resolved.
 _MARKS = (
     (re.compile(r"https?://\S+"), " "),
@@ -33,7 +35,7 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\n\s*\n")
 
 def unwrapped(text: str) -> str:
     """Return text without LaTeX and Markdown wrappers, quotes and addresses, for finding names in it."""
-    while True:
+    for _ in range(_DEEPEST):
         bare = text
         for pattern, replacement in _WRAPPERS:
             bare = pattern.sub(replacement, bare)

@@ -59,9 +59,10 @@ FUNCTION_WORDS = _words(
 """English words that carry no content by themselves; the rules on negation and quantity read them apart."""
 
 GENERIC = _words(
-    """paper papers author authors study studies work works article research method methods approach approaches
-    technique propose proposes proposed present presents presented introduce introduces introduced show shows
-    shown describe describes described discuss mention mentions state states report reports reported
+    """paper papers author authors study studies work works article research method methods approach
+    approaches technique propose proposes proposed present presents presented introduce introduces introduced
+    show shows shown describe describes described discuss mention mentions state states report reports
+    reported
     investigate investigates explore explores explored examine examines aim aims called named known
     demonstrate demonstrates find finds found suggest suggests involve involves include includes including
     specifically namely particular particularly result results finding findings way order able ability
@@ -71,8 +72,8 @@ GENERIC = _words(
 
 LIGHT = _words(
     """additional extra further explicit any access significant statistically necessarily much need needs
-    require requires requiring requirement use using used single clear direct new prior previous existing other
-    real actual full complete substantial considerable noticeable large small strong"""
+    require requires requiring requirement use using used single clear direct new prior previous existing
+    other real actual full complete substantial considerable noticeable large small strong"""
 )
 """Words between a negation and what it denies ("without any additional training")."""
 
@@ -84,7 +85,7 @@ HARMLESS_NEGATIONS: dict[str, frozenset[str]] = {
     "no": _words("more less fewer later matter"),
     "without": _words("loss"),
 }
-"""Negations that deny nothing before these words ("not only", "no more than", "without loss of generality")."""
+"""Negations that deny nothing before these words ("not only", "no more than")."""
 
 NEGATIVE_VERBS = _words("fail lack unable incapable")
 """Verbs and adjectives that negate what follows as "not" does."""
@@ -153,12 +154,15 @@ ANTONYMS = (
         "minimum minimal downward downregulate inhibit suppress slow reduction attenuate lessen",
     ),
     (
-        "improve better superior strengthen stronger best outperform surpass enhance exceed beat effective promote",
+        "improve better superior strengthen stronger best outperform surpass enhance exceed beat effective "
+        "promote",
         "degrade worse inferior weaken weaker worst underperform impair deteriorate trail ineffective worsen",
     ),
     (
-        "increase promote induce cause enhance stimulate trigger facilitate elevate potentiate upregulate raise",
-        "decrease reduce inhibit prevent suppress block impair attenuate abolish impede hinder downregulate disrupt",
+        "increase promote induce cause enhance stimulate trigger facilitate elevate potentiate upregulate "
+        "raise",
+        "decrease reduce inhibit prevent suppress block impair attenuate abolish impede hinder downregulate "
+        "disrupt",
     ),
     ("faster fast accelerate quick speedup quickly rapid", "slower slow decelerate slowly"),
     ("easier easy simple simpler", "harder hard complex difficult complicated"),
@@ -200,8 +204,8 @@ NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "non", "dis", "mis", "anti")
 """Prefixes that turn a word into its opposite: "unsupervised", "misaligned"."""
 
 COMPARED_UP = _words(
-    """higher more greater larger better faster stronger superior longer earlier outperform surpass exceed beat
-    bigger easier cheaper stabler sooner safer richer"""
+    """higher more greater larger better faster stronger superior longer earlier outperform surpass exceed
+    beat bigger easier cheaper stabler sooner safer richer"""
 )
 COMPARED_DOWN = _words(
     """lower less fewer smaller worse slower weaker inferior shorter later underperform trail lag harder
@@ -222,8 +226,9 @@ PREDICATES = _words(
 """Verbs with two different sides: exchanging the sides changes what is said."""
 
 NOUNS_TOO = _words(
-    """use control increase decrease cause drive support help shift drift map bound scale link match lower harm
-    hurt transfer attack approach guide benefit influence contract treat lead train bind teach update contain"""
+    """use control increase decrease cause drive support help shift drift map bound scale link match lower
+    harm hurt transfer attack approach guide benefit influence contract treat lead train bind teach update
+    contain"""
 ) | {"learn", "process", "result", "display", "study", "repair", "replace", "correct", "adapt", "transform"}
 """Verbs whose bare form is often a noun, adjective or modifier."""
 

@@ -213,11 +213,13 @@ def _judged(file: _File, records: Sequence[Record], damaged: bool) -> tuple[list
     """Split a file's records into papers and reasons for not being one."""
     papers: list[Paper] = []
     skipped: list[Skipped] = []
-    keys = {id(record): match_key(record.abstract) for record in records if record.abstract}
+    reasons = [reason_to_skip(record, damaged=damaged) for record in records]
+    keys = [
+        match_key(record.abstract) if record.abstract and reason is None else ""
+        for record, reason in zip(records, reasons, strict=True)
+    ]
     boilerplate = _boilerplate(records, keys)
-    for record in records:
-        key = keys.get(id(record), "")
-        reason = reason_to_skip(record, damaged=damaged)
+    for record, key, reason in zip(records, keys, reasons, strict=True):
         if reason is None and key in boilerplate:
             reason = f"the same text stands under {boilerplate[key]} different titles: it is no abstract."
         if reason is not None:
@@ -227,12 +229,12 @@ def _judged(file: _File, records: Sequence[Record], damaged: bool) -> tuple[list
     return papers, skipped
 
 
-def _boilerplate(records: Sequence[Record], keys: Mapping[int, str]) -> dict[str, int]:
+def _boilerplate(records: Sequence[Record], keys: Sequence[str]) -> dict[str, int]:
     """Return the texts that stand under several different titles, with the number of titles."""
     titles: dict[str, set[str]] = defaultdict(set)
-    for record in records:
-        if record.title and id(record) in keys:
-            titles[keys[id(record)]].add(record.title.casefold())
+    for record, key in zip(records, keys, strict=True):
+        if record.title and key:
+            titles[key].add(record.title.casefold())
     return {key: len(found) for key, found in titles.items() if len(found) >= _BOILERPLATE_TITLES}
 
 

@@ -117,9 +117,11 @@ class LocalWriter:
         yield from self._writer().write(prompt)
 
     def warm(self, prompt: Prompt) -> None:
-        """Read a prompt without an answer: what a later prompt begins with in common is read already."""
-        for _ in self._writer().write(Prompt(prompt.system, prompt.user, 1, examples=prompt.examples)):
-            pass
+        """Read a prompt and answer nothing: what a later prompt has in common with its start is read then.
+
+        Raises what `write` raises.
+        """
+        self._writer().first_tokens(prompt)
 
     def yes_probability(self, prompt: Prompt) -> float:
         """Return how much of the first token's probability for "yes" or "no" is on "yes", in [0, 1].

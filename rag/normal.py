@@ -27,6 +27,7 @@ from functools import lru_cache
 
 import regex
 
+from rag.characters import DASHES, DIGRAPHS, DOUBLE_QUOTES, ENTITIES, SINGLE_QUOTES, compose
 from rag.latex import ACCENTS, DROPPED, FONT_SWITCHES, FRACTIONS, SPACES, SYMBOLS, WRAPPERS
 
 _Piece = tuple[str, int, int]
@@ -78,12 +79,6 @@ _CLAUSE_DASH = regex.compile(r"(?<!-)(?<!\d)(?:-{2,3}|—|―)(?!-)|(?<=\d)(?:--
 _SPACE = regex.compile(r"[\s\p{Zs}]+")
 _CLUSTER = regex.compile(r".\p{M}*", regex.DOTALL)
 _COMMAND = regex.compile(r"\\([A-Za-z]+)\*?")
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&nbsp;": " ", "&quot;": '"', "&#39;": "'"}
-_DIGRAPHS = {"<=": "≤", ">=": "≥", "->": "→"}
-_DOUBLE_QUOTES = frozenset("“”„‟«»″〝〞＂")
-_SINGLE_QUOTES = frozenset("'‘’‚‛′‵ʼ`´＇")
-_DASHES = frozenset("-‐‑‒–—―−﹘﹣－⁃─")  # hyphens, dashes and the minus sign
-_SAME = {"⩽": "≤", "⩾": "≥", "≦": "≤", "≧": "≥", "∼": "~", "⁓": "~", "ϵ": "ε", "∶": ":"}
 # Pandoc's rule: no space after the opening dollar, none before the closing one, no digit after it.
 _DOLLAR_MATH = regex.compile(r"\$(?=\S)((?:[^$\\]|\\.)+?)(?<=\S)\$(?!\d)", regex.DOTALL)
 # Some lists write "$ x $"; believed only when the inside looks like mathematics.
@@ -159,24 +154,24 @@ class _Scanner:
                 self.decided |= {emphasis.end() - 1 - index: "" for index in range(mark)}
                 return position + mark
         if character == "&":
-            for entity, meant in _ENTITIES.items():
+            for entity, meant in ENTITIES.items():
                 if text.startswith(entity, position):
                     return self.put(meant, position, position + len(entity))
-        if text[position : position + 2] in _DIGRAPHS:
-            return self.put(_DIGRAPHS[text[position : position + 2]], position, position + 2)
+        if text[position : position + 2] in DIGRAPHS:
+            return self.put(DIGRAPHS[text[position : position + 2]], position, position + 2)
         return self.mark(position)
 
     def mark(self, position: int) -> int:
         """Read a quotation mark, a dash, a tilde or any other character with its combining marks."""
         text, character = self.text, self.text[position]
-        if character in _DASHES:
+        if character in DASHES:
             length = 1
             if character == "-":  # "--" and "---" are TeX's dashes
                 length = next(n for n in (3, 2, 1) if text.startswith("-" * n, position))
             return self.put("-", position, position + length)
-        if character in _SINGLE_QUOTES:
+        if character in SINGLE_QUOTES:
             return self.single_quote(position)
-        if character in _DOUBLE_QUOTES:
+        if character in DOUBLE_QUOTES:
             return self.put('"', position, position + 1)
         if character == "~":  # TeX's tie joins words ("Fig.~2"); before a number it means "about"
             tied = position > 0 and not text[position - 1].isspace() and text[position - 1] not in "(["
@@ -190,10 +185,10 @@ class _Scanner:
                 return space.end() if space else position + 1
             return position + 1
         after_digit = bool(self.out) and self.out[-1][0].isdigit()
-        composed = _compose(text[position:end], after_digit)
-        if composed[:1] in ("^", "_") and character != composed[0] and position:
-            if _compose(text[position - 1], False)[:1] == composed[0]:
-                composed = composed[1:]  # "10⁻³" is "10^-3"
+        composed = compose(text[position:end], after_digit)
+        raised = composed[:1] in ("^", "_") and character != composed[0] and position > 0
+        if raised and compose(text[position - 1], False)[:1] == composed[0]:
+            composed = composed[1:]  # "10⁻³" is "10^-3"
         return self.put(composed, position, end)
 
     def single_quote(self, position: int) -> int:
@@ -338,35 +333,6 @@ class _Scanner:
         self.decided[first + 1] = "" if plain else "("
         self.decided[second] = "" if plain else ")"
         return self.put("" if simple else "(", position, position + 1)
-
-
-@lru_cache(maxsize=4096)
-def _compose(cluster: str, after_digit: bool) -> str:
-    """Return what a character with its combining marks is matched as."""
-    composed = unicodedata.normalize("NFC", cluster)
-    spelled = "".join(_spell(character, after_digit) for character in composed)
-    return unicodedata.normalize("NFC", spelled)
-
-
-def _spell(character: str, after_digit: bool) -> str:
-    """Spell out a compatibility character as NFKC does, but keep what its form means."""
-    if character in _SAME:
-        return _SAME[character]
-    if character in _DASHES:
-        return "-"
-    parts = unicodedata.decomposition(character).split()
-    if not parts or not parts[0].startswith("<"):
-        return character
-    spelled = "".join(_spell(chr(int(part, 16)), False) for part in parts[1:])
-    if parts[0] == "<super>":
-        return f"^{spelled}"
-    if parts[0] == "<sub>":
-        return f"_{spelled}"
-    if parts[0] == "<circle>":
-        return f"({spelled})"
-    if parts[0] == "<fraction>":
-        return (" " if after_digit else "") + spelled.replace("⁄", "/")
-    return spelled
 
 
 # --- passes 2 and 3 -----------------------------------------------------------------------------------

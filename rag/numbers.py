@@ -102,7 +102,7 @@ def _bound_before(text: str, start: int) -> str:
 
 @lru_cache(maxsize=2048)
 def numbers(text: str) -> tuple[Number, ...]:
-    """Return the numbers of a cleaned text (`normal.clean`) in order; the first of a range shares the unit."""
+    """Return the numbers of a cleaned text (`normal.clean`) in order; a range shares its unit."""
     covered = [found.span() for pattern in (_FORMULA, _NAMED, _LISTED) for found in pattern.finditer(text)]
     found_numbers: list[Number] = []
     scales: list[Decimal] = []
@@ -168,7 +168,7 @@ def _counted(text: str, end: int) -> frozenset[str]:
 
 
 def formulas(text: str) -> tuple[tuple[str, tuple[int, int]], ...]:
-    """Return the orders of growth in a cleaned text, such as "O(N^2)", without spaces, each with its place."""
+    """Return the orders of growth in a cleaned text, such as "O(N^2)", without spaces, with places."""
     return tuple((regex.sub(r"\s+", "", found[0]), found.span()) for found in _FORMULA.finditer(text))
 
 

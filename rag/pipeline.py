@@ -97,7 +97,7 @@ def search(
     for (paper, candidate, score), (spans, vectors) in zip(found, sentences, strict=True):
         own = list(islice(words, len(spans)))
         scored = score_sentences(query, paper, spans, vectors, own, score)
-        hits.append(Hit(paper, score, tuple(scored), max(candidate.paper, candidate.sentence), candidate.keyword))
+        hits.append(Hit(paper, score, tuple(scored), candidate.paper, candidate.sentence, candidate.keyword))
     return hits
 
 
@@ -147,7 +147,7 @@ class Pipeline:
             history,
             parts.writer,
             papers=KINDS["single"].papers,
-            is_known=lambda word: any(snapshot.keywords.document_frequency(t) for t in tokenize([word])[0]),
+            is_known=lambda word: self._is_known(word, snapshot),
         )
         kind = KINDS[plan.kind]
         yield StepStarted(f"searching {len(snapshot.paper_ids):,} papers")
@@ -185,13 +185,24 @@ class Pipeline:
         papers = kind.cited_papers if self.parts.small or not self.parts.writer else kind.papers
         return select_evidence(safe, papers, budget, self.parts.count_tokens)
 
+    @staticmethod
+    def _is_known(name: str, snapshot: Snapshot) -> bool:
+        """Tell whether every part of a name occurs in some paper."""
+        tokens = tokenize([name])[0]
+        return all(snapshot.keywords.document_frequency(token) for token in tokens)
+
     def _answerable(self, run: _Run) -> bool:
         """Decide whether the evidence answers the question."""
         snapshot = self.parts.snapshot()
         question = run.plan.standalone
         query = make_query(self.parts, snapshot, question)
         signals = measure(
-            query, run.hits, len(snapshot.paper_ids), lambda text: tokenize([text])[0], names_in(question)
+            query,
+            run.hits,
+            len(snapshot.paper_ids),
+            lambda text: tokenize([text])[0],
+            names_in(question),
+            lambda name: self._is_known(name, snapshot),
         )
         return answerable(signals) >= LINE
 

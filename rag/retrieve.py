@@ -77,7 +77,7 @@ PAPER_SHARE = 0.5
 
 def keyword_share(agreement: float) -> float:
     """Return the weight of the keyword score for a `keyword_agreement`: a ramp between two plateaus."""
-    low, high, start, end = 0.1, 0.5, 0.2, 0.5
+    low, high, start, end = 0.15, 0.4, 0.2, 0.35
     return low + (high - low) * min(1.0, max(0.0, (agreement - start) / (end - start)))
 
 

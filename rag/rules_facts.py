@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import regex
 
@@ -25,7 +26,7 @@ from rag.words import (
 
 _NAME = regex.compile(
     r"(?<![\p{L}\p{N}])(?:"
-    r"[\p{L}\p{N}]*\p{Lu}[\p{L}\p{N}]*\p{Lu}[\p{L}\p{N}]*(?:-[\p{L}\p{N}.]*[\p{L}\p{N}])*"  # LoRA, BLEU, GPT-4
+    r"[\p{L}\p{N}]*\p{Lu}[\p{L}\p{N}]*\p{Lu}[\p{L}\p{N}]*(?:-[\p{L}\p{N}.]*[\p{L}\p{N}])*"  # LoRA, GPT-4
     r"|\p{Lu}[\p{Ll}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[-.][\p{L}\p{N}]+)*"  # Qwen3, S2
     r"|\p{Lu}[\p{L}\p{N}]*(?:-[\p{L}\p{N}.]*[\p{L}\p{N}])+"  # Lanczos-Gauss, Llama-3.1
     r"|\p{N}+\p{Lu}[\p{L}\p{N}]*"  # 2LS
@@ -38,7 +39,8 @@ _ACRONYM = regex.compile(
 )
 _REVERSE = regex.compile(
     r"(?P<acronym>\b[\p{L}\p{N}-]*\p{Lu}[\p{L}\p{N}-]*\p{Lu}[\p{L}\p{N}]*?)s?"
-    r"(?: \((?P<words>[\p{L}' -]+ [\p{L}' -]+)\)|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
+    r"(?: \((?P<words>[\p{L}' -]+ [\p{L}' -]+)\)"
+    r"|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
 )
 _PROPOSED = regex.compile(
     r"\b(?:propos(?:e|es|ed|ing)|introduc(?:e|es|ed|ing)|present(?:s|ed|ing)?|develop(?:s|ed|ing)?|call(?:s|ed)?|named?"
@@ -53,7 +55,7 @@ side and one on the other."""
 
 
 def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> Iterator[Verdict]:
-    """Every number of the claim must stand in the cited sentences, with its unit, bound and what it counts."""
+    """Every number of the claim must be cited, with its unit, its bound and what it counts."""
     found = all_numbers(cited)
     for number in numbers(claim.text):
         verdict = _judge_number(number, found, abstract)
@@ -157,7 +159,7 @@ def _reversed_ranges(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict
         listed = numbers(part.text)
         return {
             (first.value, second.value)
-            for first, second in zip(listed, listed[1:], strict=False)
+            for first, second in pairwise(listed)
             if regex.fullmatch(r"\s?%?\s(?:up |down )?to\s", part.text, pos=first.end, endpos=second.start)
         }
 
@@ -190,7 +192,7 @@ def _key(name: str) -> str:
 
 
 def has_name(name: str, text: str) -> bool:
-    """Say whether a cleaned text names something: as a whole word or compound, with or without its hyphens."""
+    """Say whether a cleaned text names something as a whole word, with or without its hyphens."""
     escaped = r"[\s-]?".join(regex.escape(part) for part in regex.split(r"[\s-]", _key_parts(name)))
     form = regex.compile(rf"(?<![\p{{L}}\p{{N}}]){escaped}s?(?![\p{{L}}\p{{N}}])")
     if form.search(text):
@@ -232,7 +234,7 @@ def check_names(
 
 
 def _carried_over(name: str, cited: Sequence[Parsed], abstract: Parsed) -> bool:
-    """Say whether a sentence without the name may speak of it: it is the paper's own, or "it" stands for it."""
+    """Say whether a sentence without the name may speak of it: as the paper's own, or by "it"."""
     own = any(has_name(name, other) for other in proposed(abstract.text))
     pronoun = any(word.lower in SUBJECT_PRONOUNS for part in cited for word in part.words)
     return own or (pronoun and _key_parts(name) in expansions(abstract.text))

@@ -42,7 +42,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 def check_direction(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """A direction in the claim ("higher", "reduces") may not be the opposite of what is cited of the same thing.
+    """A direction of the claim ("higher", "reduces") may not be the opposite of the cited one.
 
     Of the cited directions, the one with most words around it in common with the claim's decides. A denied
     direction ("no increase") is opposed to the same direction.

@@ -126,14 +126,15 @@ class Evidence:
 class Hit:
     """A paper found for a query, best first, with its best sentences in the order of the abstract.
 
-    `score` is the fused score in [0, 1]; `dense` the best cosine of the paper's chunks or sentences with
-    the query, and `keyword` the raw BM25 score (both 0 where that side did not find the paper).
+    `score` is the fused score in [0, 1]; `paper_cosine` and `sentence_cosine` are those of the paper and of its
+    best sentence with the query, `keyword` is the raw BM25 score (0 where no word occurs).
     """
 
     paper: Paper
     score: float
     sentences: tuple[Evidence, ...] = ()
-    dense: float = 0.0
+    paper_cosine: float = 0.0
+    sentence_cosine: float = 0.0
     keyword: float = 0.0
 
 

@@ -1,7 +1,7 @@
 """Judges every claim against the sentences it cites; needs no model, never claims support when unsure.
 
 The quote gate is `quote.find_quote`. A claim that is a cited sentence, word for word, is supported. Any other
-is tried by rules, each of which can only withhold support: numbers and formulas, names, expansions of acronyms
+is tried by rules, each of which can only withhold support: numbers, formulas, names, expansions of acronyms
 (`rules_facts`), negation, quantity, doubt (`rules_wording`), direction, comparison, roles (`rules_order`).
 What is left is supported if the cited sentences cover its words (`coverage`). Each paper is judged alone.
 """
@@ -26,11 +26,27 @@ Idf = Callable[[str], float]
 """Inverse document frequency of a word in lower case, 0 for a word that says nothing."""
 
 COVERED = 0.8
-PARAPHRASED, ALIKE = 0.6, 0.75
+"""Least coverage of a supported claim. On AttributionBench dev and SciFact train (gold sentences) 79 % and
+81 % of the claims that pass the rules and reach 0.8 are supported; 74 % and 80 % at 0.7; 80 % and 88 % at 0.9,
+with a third fewer found."""
+
+PARAPHRASED, ALIKE = 0.7, 0.75
+"""Least coverage and cosine (all-MiniLM-L6-v2) of a supported paraphrase: 69 % and 70 % of those of the same
+two sets are supported; a higher cosine does not make them more so, a lower coverage makes them less so."""
+
 TOUCHED = 0.35
-LABEL_WORDS = 3
-SHORTEST_PART = 4
+"""Below this coverage a sentence hardly speaks of the claim: 6 % of the supported and 19 % of the other claims
+of AttributionBench dev lie there. It only decides between the verdicts partial and unchecked."""
+
 DOUBTED, BELIEVED = 0.2, 0.9
+"""Probabilities of a learned check below which it withholds support, and from which it helps a paraphrase; set
+by care and not by measurement until there is such a check."""
+
+LABEL_WORDS = 3
+"""A title, or what stands before its colon, of so few words is the name of the paper."""
+
+SHORTEST_PART = 4
+"""Words that a part of a sentence needs to say something by itself."""
 
 _QUOTED = Verdict(Support.SUPPORTED, "the words of the paper")
 _COVERED = Verdict(Support.SUPPORTED, "its words, numbers and names stand in the cited sentence")
@@ -299,7 +315,7 @@ class _Trial:
 
 
 def _parts(claim: str) -> list[str]:
-    """Split a claim at "while", "and", "but" and semicolons; a part of a few words stays with the one before."""
+    """Split a claim at "while", "and", "but" and semicolons; a short part stays with the one before."""
     parts: list[str] = []
     position = 0
     for found in (*_PARTS.finditer(claim), None):

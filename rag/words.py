@@ -220,7 +220,7 @@ def says_something(word: Word) -> bool:
 
 
 def scope(words: tuple[Word, ...], index: int) -> list[Word]:
-    """Return the content words that the negator at `index` reaches, "any", "additional" and so on left out."""
+    """Return the content words that the negator at `index` reaches, without "any", "additional" and so on."""
     reached: list[Word] = []
     for word in words[index + 1 :]:
         if not word.negated or word.clause != words[index].clause:
@@ -244,7 +244,7 @@ _SENTENCE_END = regex.compile(r"[.?!]\s|;")
 
 
 def surroundings(text: str, start: int, end: int) -> Surroundings:
-    """Return the stems of the content words nearest to `text[start:end]` of a cleaned text, in its sentence."""
+    """Return the stems of the content words nearest to `text[start:end]`, in its sentence."""
     before = _SENTENCE_END.split(text[max(0, start - 90) : start])[-1]
     after = _SENTENCE_END.split(text[end : end + 90], maxsplit=1)[0]
     left = [word.stem for word in parse(before).words if word.is_content and not word.text[0].isdigit()]

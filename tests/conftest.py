@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -123,3 +126,54 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("../shared (public corpora and benchmarks) is not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def home(asset: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder of the tests' own that holds the fetched assets; skips without the embedding model."""
+    fetched = asset(assets.EMBEDDING_MODEL).parent
+    asset(assets.TOKENIZER)
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "assets").symlink_to(fetched)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def seed_index(home: Path, seeds: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index of the two seed lists, built once: read it, or write to a copy."""
+    from rag.build import Assistant
+    from rag.config import Config
+
+    folder = tmp_path_factory.mktemp("seed") / "index"
+    with Assistant.open(Config(store=str(folder), home=home, writer="extractive")) as assistant:
+        assistant.index([seeds])
+    return folder
+
+
+@pytest.fixture
+def seed_copy(seed_index: Path, tmp_path: Path) -> Path:
+    """A copy of the index of the seed lists, to be written to."""
+    return Path(shutil.copytree(seed_index, tmp_path / "seed-copy"))
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Chroma server of the tests' own, a process on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [Path(sys.executable).with_name("chroma"), "run", "--host", "127.0.0.1", "--port", str(port)]
+    folder = tmp_path_factory.mktemp("server")
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([*command, "--path", str(folder / "data")], stdout=log, stderr=log)
+    try:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert server.poll() is None, (folder / "log").read_text()
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.kill()
+        server.wait()

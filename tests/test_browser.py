@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -107,9 +108,15 @@ def extractive(config: Config) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[FakeModel]:
-    """A scripted language model service; faithful unless a test says otherwise."""
-    with FakeModel(faithful) as fake:
+    """A scripted language model service."""
+    with FakeModel() as fake:
         yield fake
+
+
+@pytest.fixture(autouse=True)
+def reset(model: FakeModel) -> None:
+    """Each test begins with a faithful model."""
+    model.responder = faithful
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +211,8 @@ def test_an_answer_with_its_evidence(extractive: Served, opened: Opened) -> None
     page = opened(extractive)
     ask(page, question)
     assert not expected.abstained
-    formulas = page.locator("#pl-chat .katex")
-    assert formulas.count() == 2, "the two formulas are typeset, the two prices are not"
+    # The two formulas are typeset, the two prices are not.
+    expect(page.locator("#pl-chat .katex")).to_have_count(2)
     assert "$5 an hour" in said(page) and "$6" in said(page)
     # Formulas apart, which are read otherwise when typeset.
     outside = re.split(r"\$O\(n\^2\)\$|\\\( n \\log n \\\)", " ".join(expected.text.split()))
@@ -254,7 +261,10 @@ def test_turns_keep_their_sources(extractive: Served, opened: Opened) -> None:
 def test_two_users_at_once(extractive: Served, opened: Opened) -> None:
     """Neither sees anything of the other's."""
     pages = [opened(extractive), opened(extractive)]
-    questions = ["How does WIDGETRON freeze the gate of every widget?", "How does LANTERN predict the drift of satellites?"]
+    questions = [
+        "How does WIDGETRON freeze the gate of every widget?",
+        "How does LANTERN predict the drift of satellites?",
+    ]
     for page, question in zip(pages, questions, strict=True):
         ask(page, question, wait=False)
     for page, question, other in zip(pages, questions, reversed(questions), strict=True):
@@ -283,12 +293,28 @@ def test_a_hostile_paper_stays_text(extractive: Served, opened: Opened) -> None:
     expect(card.locator("h4")).to_contain_text('<img src=x onerror="window.pwned=4">Hostile')
 
 
+class Held(list[str]):
+    """Pieces of a reply of which the second and later ones wait until they are let go."""
+
+    def __init__(self, *pieces: str) -> None:
+        super().__init__(pieces)
+        self.go_on = threading.Event()
+
+    def __getitem__(self, place: Any) -> Any:
+        if place:
+            self.go_on.wait(PATIENCE / 1000)
+        return super().__getitem__(place)
+
+
 def test_streaming_and_stopping(written: Served, model: FakeModel, opened: Opened) -> None:
-    """Evidence and the first sentence are there while the model writes; Stop ends it, and the next works."""
+    """Evidence and the first sentence are there while the model writes; Stop ends the answer at once and
+    the model with its next sentence; the next question works."""
+    held = Held()
 
     def slow(request: Request) -> Reply:
-        lines = cited_lines(request)
-        return Reply(pieces=[*lines[:2], *["word "] * 5_000], pause=0.1)
+        first, second = cited_lines(request)[:2]
+        held.extend([f"{first}The ", f"end. {second}And ", *["so on "] * 600])
+        return Reply(pieces=held, pause=0.1)
 
     page = opened(written)
     assert "the language model fake-model at 127.0.0.1" in page.locator("#pl-header").inner_text()
@@ -298,9 +324,12 @@ def test_streaming_and_stopping(written: Served, model: FakeModel, opened: Opene
     expect(page.locator("#pl-evidence article").first).to_be_visible()
     expect(page.locator("#pl-step")).to_contain_text("searching 3 papers … writing and checking")
     expect(page.locator("#pl-chat .pl-foot")).to_have_count(0)
+    request = model.history[-1]
     page.locator("#pl-stop-button").click()
     expect(page.locator("#pl-chat")).to_contain_text("Stopped. What stands above was checked.")
     expect(page.locator("#pl-ask-button")).to_be_visible()
+    held.go_on.set()
+    assert request.hung_up.wait(PATIENCE / 1000)
     model.responder = faithful
     ask(page, "How does LANTERN predict the drift of satellites?")
     expect(page.locator("#card-2-1")).to_contain_text("Drifting Satellites")

@@ -12,7 +12,7 @@ _PACKAGED = {
     ),
     "004_3bdd56fea200ce42.txt": (
         "What does CERTRA certify?",
-        "How can agents be kept from forgetting earlier tasks?",
+        "How can therapy chatbots be evaluated for fidelity and safety?",
     ),
 }
 """By the packaged file that answers them."""

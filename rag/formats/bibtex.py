@@ -83,4 +83,7 @@ def _unicode(value: str, latex: LatexNodes2Text) -> str:
     """Resolve accents and drop the braces that protect capitals; mathematics stays as it is."""
     if not any(mark in value for mark in "\\{}~"):
         return value
-    return str(latex.latex_to_text(value)).strip() or value
+    try:
+        return str(latex.latex_to_text(value)).strip() or value
+    except RecursionError:  # thousands of nested braces
+        return value

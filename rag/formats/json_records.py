@@ -124,13 +124,14 @@ def _top_level(text: str, file: str) -> Iterator[Placed]:
             line = bisect_right(line_starts, position)
             try:
                 value, position = decoder.raw_decode(text, position)
+                value = _clean(value)
             except json.JSONDecodeError as error:
                 raise _broken(file, error.lineno, error) from error
             except RecursionError as error:
                 raise _too_deep(file, line) from error
             except ValueError as error:
                 raise InputError(file, line, "a number here is too long to be read; remove it.") from error
-            yield Placed(_clean(value), line)
+            yield Placed(value, line)
             position = _after_space(text, position)
             separator = text[position : position + 1]
             position = _after_space(text, position + 1)
