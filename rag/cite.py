@@ -25,7 +25,7 @@ _ATTRIBUTION = re.compile(
 _SEPARATOR = re.compile(r"[\s,;、，；&|/]+|\band\b")
 _FILLERS = frozenset(("key", "keys", "source", "sources", "see", "cf", "ref", "evidence"))
 _BETWEEN = re.compile(r"[\s,;、，；]*")
-_NUMBERS = re.compile(r"\s*[(（]\s*(?:\[[\d\s,;–-]+\]\s*)+[)）]|\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
+_NUMBERS = re.compile(r"\s*[(（]\s*(?:\[[\d\s,;–-]+\][\s,;]*)+[)）]|\s*\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]")
 _INTERVAL = re.compile(
     r"(?:\b(?:interval|range|scale|domain|set)s?(?:\s+(?:of|from|is))?|[∈=]|\\in)\s*\$?\Z", re.IGNORECASE
 )
@@ -131,10 +131,11 @@ class DraftParser:
         """Tell whether a text begins with a citation; None while that cannot be told."""
         start = _START.match(text)
         place = start.end() if start else 0
-        if _MAYBE_LIST.match(text, place) or _MAYBE_KEY.match(text, place) or self._is_mark(text, place) is None:
+        in_brackets = self._is_mark(text, place)
+        if in_brackets is None or _MAYBE_LIST.match(text, place) or _MAYBE_KEY.match(text, place):
             return None
-        first = next(self._marks(text), None)
-        return first is not None and first[0] <= place
+        bare = _BARE_KEY.match(text, place)
+        return in_brackets or (bare is not None and bare[1].lower() in self._by_key)
 
     def _is_mark(self, text: str, place: int) -> bool | None:
         """Tell whether brackets that open at `place` hold citations; None while they are not closed."""

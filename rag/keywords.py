@@ -25,6 +25,7 @@ K1, B = 0.9, 0.4
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG when imported
 
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+_COMPOUND = re.compile(r"\b\w+(?:-\w+)+\b")
 _TOKEN = r"(?u)\b\w\w+\b"
 
 
@@ -44,7 +45,9 @@ def _spaced(text: str) -> str:
         run = match[0]
         return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " " if len(run) > 1 else f" {run * 2} "
 
-    return _CJK_RUN.sub(pairs, unicodedata.normalize("NFKC", text)).lower()
+    plain = _CJK_RUN.sub(pairs, unicodedata.normalize("NFKC", text)).lower()
+    # "LoRA-GT" is also one word, "loragt": a name made of common parts is told from papers with the parts.
+    return _COMPOUND.sub(lambda match: f"{match[0]} {match[0].replace('-', '')}", plain)
 
 
 def tokenize(texts: Sequence[str]) -> list[list[str]]:
@@ -106,6 +109,13 @@ class KeywordIndex:
         if not known:
             return np.zeros(len(self.paper_ids), dtype=np.float32)
         return np.asarray(self._ranker.get_scores(known), dtype=np.float32)
+
+    def holding(self, name: str) -> NDArray[np.bool_]:
+        """Return for every paper whether it holds every token of a name; none where the name has none."""
+        tokens = tokenize([name])[0]
+        if not tokens or any(token not in self._rows for token in tokens):
+            return np.zeros(len(self.paper_ids), dtype=bool)
+        return np.logical_and.reduce([np.asarray(self._ranker.get_scores([token])) > 0 for token in tokens])
 
     def document_frequency(self, token: str) -> int:
         """Return how many papers hold a stemmed token."""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.cite import number, render
 from rag.embed import MiniLM
@@ -23,10 +24,10 @@ from rag.generate import (
     reply,
 )
 from rag.keywords import tokenize
-from rag.plan import LANGUAGES, make_plan, names_in
+from rag.plan import LANGUAGES, is_strong, make_plan, names_in
 from rag.prompts import load_prompt
 from rag.refuse import LINE, answerable, measure, refusal
-from rag.retrieve import CANDIDATES, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
+from rag.retrieve import CANDIDATES, RARE, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
 from rag.snapshot import Snapshot
 from rag.store import Store
 from rag.translate import keeps_facts
@@ -118,10 +119,26 @@ def _candidates(
     dense = parts.store.search(query.vector, CANDIDATES, filters)
     found = dict.fromkeys([*dense, *(snapshot.paper_ids[row] for row in top if keyword[row] > 0)])
     ids = [paper_id for paper_id in found if paper_id in snapshot.rows]  # others came after the snapshot
+    named = _named(snapshot, query.text)
+    rows = [snapshot.rows[paper_id] for paper_id in ids]
     return [
-        Candidate(paper_id, float(cosines[0]), float(cosines[1]), float(keyword[snapshot.rows[paper_id]]))
-        for paper_id, cosines in zip(ids, snapshot.cosines(ids, query.vector), strict=True)
+        Candidate(
+            paper_id,
+            float(cosines[0]),
+            float(cosines[1]),
+            float(keyword[row]),
+            None if named is None else float(named[row]),
+        )
+        for paper_id, row, cosines in zip(ids, rows, snapshot.cosines(ids, query.vector), strict=True)
     ]
+
+
+def _named(snapshot: Snapshot, text: str) -> NDArray[np.float64] | None:
+    """Return for every paper the share of the rare names in a text that it holds, None when there is none."""
+    limit = max(3, RARE * len(snapshot.paper_ids))
+    holding = [snapshot.keywords.holding(name) for name in dict.fromkeys(names_in(text)) if is_strong(name)]
+    rare = [papers for papers in holding if 0 < papers.sum() <= limit]
+    return np.mean(rare, axis=0) if rare else None
 
 
 class Pipeline:

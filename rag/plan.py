@@ -143,3 +143,8 @@ def names_in(text: str) -> list[str]:
         for place, word in enumerate(words)
         if re.search(r"[A-Z0-9℃]", word[1:]) or (place and word[0].isupper() and len(word) > 1)
     ]
+
+
+def is_strong(name: str) -> bool:
+    """Tell whether a word is surely a name: a capital or digit inside it, not only at its start."""
+    return bool(re.search(r"[A-Z0-9℃]", name[1:]))

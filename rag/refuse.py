@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
+from rag.plan import is_strong
 from rag.retrieve import Query
 from rag.types import Hit
 
@@ -38,7 +39,7 @@ _NUMBER_ASKED = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|half|third|quarter|"
+    r"\d|\$|O\(|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million|half|third|quarter|"
     r"double|twice|times|fold|order of magnitude|exponential|linear|quadratic|constant)\b",
     re.IGNORECASE,
 )
@@ -67,6 +68,7 @@ class Signals:
 
 
 NEAR = (0.45, 0.4)
+NAMED = (0.4, 0.35)
 WEIGHTS = (6.72, 3.01, 1.5, -1.23, -2.0, -1.89, -3.57, -0.1)
 BIAS = -4.09
 LINE = 0.16
@@ -97,7 +99,7 @@ def measure(
     size = math.log(max(papers, 1) / 1000)
     asked = [tokenize(item) for item in _asked_attributes(query.text)]
     wants_number = bool(_NUMBER_ASKED.search(query.text))
-    strong = [name for name in names if re.search(r"[A-Z0-9℃]", name[1:])]
+    strong = [name for name in names if is_strong(name)]
     lacking = set(strong)
     found: list[Signals] = []
     for hit in hits[:3]:
@@ -106,12 +108,14 @@ def measure(
         folded = re.sub(r"[\W_]+", "", text.casefold())
         missing = [name for name in names if not _has_name(name, folded, words, tokenize)]
         lacking &= set(missing)
+        # A paper that has the names asked for is near, however little a short question says beside them.
+        least = NAMED if strong and not set(missing) & set(strong) else (0.0, 0.0)
         near = sorted(hit.sentences, key=lambda item: -item.score)[:3]
         has_number = any(_NUMBER.search(item.text) for item in near)
         found.append(
             Signals(
-                sentence=min(NEAR[0], hit.sentence_cosine),
-                paper=min(NEAR[1], hit.paper_cosine),
+                sentence=min(NEAR[0], max(least[0], hit.sentence_cosine)),
+                paper=min(NEAR[1], max(least[1], hit.paper_cosine)),
                 covered=min(0.5, sum(word in words for word in query.weights) / max(1, len(query.weights))),
                 names=min(2, sum(name in strong for name in missing)),
                 words=min(3, len(missing)) - min(2, sum(name in strong for name in missing)),

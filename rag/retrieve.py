@@ -27,12 +27,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A paper either side proposed: cosine of its vector, of its best sentence, and its BM25 score."""
+    """A paper either side proposed: cosine of its vector, of its best sentence, and its BM25 score.
+
+    `named` is the share of the rare names in the query that it holds, None when the query has none.
+    """
 
     paper_id: str
     paper: float
     sentence: float
     keyword: float
+    named: float | None = None
 
 
 def keyword_agreement(query: Query, candidates: Sequence[Candidate]) -> float:
@@ -67,9 +71,20 @@ def fuse(
     scaled = (columns - low) / np.maximum(high - low, 1e-9)
     weights = np.array([dense_weight * PAPER_SHARE, dense_weight * (1 - PAPER_SHARE), keyword_weight])
     scores = scaled @ weights
+    if ranking == "fused" and candidates[0].named is not None:
+        named = np.array([candidate.named or 0.0 for candidate in candidates])
+        scores = (scores + NAME_BONUS * named) / (1 + NAME_BONUS)
     order = sorted(range(len(candidates)), key=lambda i: (-scores[i], candidates[i].paper_id))
     return [(candidates[i], float(scores[i])) for i in order]
 
+
+NAME_BONUS = 0.5
+"""Lift of a paper that holds the names asked for, as a share of the whole scale: enough to put the one paper
+that has a method's name before those that share the question's other words, not enough to bring up a paper
+that only mentions it."""
+
+RARE = 0.02
+"""A name in more than this share of the papers (and in more than three) tells no paper from another."""
 
 PAPER_SHARE = 0.5
 """Share of the paper's cosine in the dense part; the best sentence's has the rest."""

@@ -70,13 +70,13 @@ def faithful(request: Request) -> Reply:
 
 
 class Served:
-    """A page being served over an assistant."""
+    """The page over an assistant, being served."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, assistant: Assistant) -> None:
         from ui.app import build_page, launch_options
 
-        self.assistant = Assistant.open(config)
-        self.page = build_page(self.assistant)
+        self.assistant = assistant
+        self.page = build_page(assistant)
         _, self.url, _ = self.page.launch(server_name="127.0.0.1", **launch_options())
 
     def close(self) -> None:
@@ -86,22 +86,15 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory, asset: Callable[[str], Path]) -> Config:
-    """An index of three papers, one of them hostile."""
+def extractive(tmp_path_factory: pytest.TempPathFactory, asset: Callable[[str], Path]) -> Iterator[Served]:
+    """The chat without a language model, over three papers, one of them hostile."""
     folder = tmp_path_factory.mktemp("chat")
     home = asset(assets.EMBEDDING_MODEL).parent.parent
     asset(assets.TOKENIZER)
     (folder / "papers.jsonl").write_text("\n".join(map(json.dumps, RECORDS)), encoding="utf-8")
-    config = Config(store=str(folder / "store"), home=home, writer="extractive")
-    with Assistant.open(config) as assistant:
-        assert assistant.index([folder / "papers.jsonl"]).papers == 3
-    return config
-
-
-@pytest.fixture(scope="module")
-def extractive(config: Config) -> Iterator[Served]:
-    """The chat without a language model."""
-    served = Served(config)
+    assistant = Assistant.open(Config(store=str(folder / "store"), home=home, writer="extractive"))
+    assert assistant.index([folder / "papers.jsonl"]).papers == len(RECORDS)
+    served = Served(assistant)
     yield served
     served.close()
 
@@ -120,10 +113,13 @@ def reset(model: FakeModel) -> None:
 
 
 @pytest.fixture(scope="module")
-def written(config: Config, model: FakeModel) -> Iterator[Served]:
-    """The chat with a language model service that is asked once only."""
+def written(extractive: Served, model: FakeModel) -> Iterator[Served]:
+    """The chat over the same papers with a language model service, which is asked once only."""
+    config = extractive.assistant.config
     served = Served(
-        Config(config.store, config.home, "openai", model.base_url, "key", "fake-model", timeout=30, retries=0)
+        Assistant.open(
+            config, writer="openai", base_url=model.base_url, api_key="key", model="fake-model", retries=0
+        )
     )
     yield served
     served.close()

@@ -30,7 +30,7 @@ def words(text: str) -> int:
             "We extend BERT (Devlin et al. 2019), i.e. the encoder. It wins.",
             ["We extend BERT (Devlin et al. 2019), i.e. the encoder.", "It wins."],
         ),
-        ("The gain is real, $p<0.05$. It holds, cf. Fig. 2 of Sec. 3.", None),
+        ("It is real, $p<0.05$. It holds, cf. Fig. 2.", ["It is real, $p<0.05$.", "It holds, cf. Fig. 2."]),
         ("The gain is $p<0.05$. It is 3.5 points. We stop.", ["The gain is $p<0.05$.", "It is 3.5 points.", "We stop."]),
         ("See Fig. 2 for it. Dr. Smith agrees.", ["See Fig. 2 for it.", "Dr. Smith agrees."]),
         ("我们提出一种方法。它很快！是吗？好。", ["我们提出一种方法。", "它很快！", "是吗？", "好。"]),
@@ -41,9 +41,7 @@ def words(text: str) -> int:
         ("UpSafe℃ uses ﬁne 𝔸 gates. İt is fast.", ["UpSafe℃ uses ﬁne 𝔸 gates.", "İt is fast."]),
     ],
 )
-def test_sentences(text: str, expected: list[str] | None) -> None:
-    if expected is None:
-        expected = ["The gain is real, $p<0.05$.", "It holds, cf. Fig. 2 of Sec. 3."]
+def test_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 

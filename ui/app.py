@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 from tqdm import tqdm
 
-from rag import Assistant, Config, PlenaryError, ProviderError, UserError
+from rag import Assistant, Config, PlenaryError, UserError
 from ui.cards import evidence_panel
 from ui.conversation import FAULT, Conversation, Exchange
 from ui.examples import example_questions
@@ -71,6 +71,8 @@ def launch_options() -> dict[str, Any]:
         "theme": gr.themes.Soft(
             primary_hue="teal", neutral_hue="stone", font=["system-ui", "sans-serif"], font_mono=["monospace"]
         ).set(
+            # `set` forgets Soft's own.
+            background_fill_primary="*neutral_50",
             # White on teal can be read only where the teal is dark.
             button_primary_background_fill="*primary_700",
             button_primary_background_fill_hover="*primary_800",
@@ -122,7 +124,7 @@ def _lay_out(assistant: Assistant) -> Parts:
                 label="Conversation",
                 elem_id="pl-chat",
                 show_label=False,
-                height="calc(100dvh - 15rem)",
+                height="calc(100dvh - 17rem)",
                 min_height=320,
                 buttons=[],
                 feedback_options=None,
@@ -225,8 +227,7 @@ async def follow(assistant: Assistant, session: Conversation, question: str) -> 
             if not exchange.ended:
                 yield exchange
     except PlenaryError as error:
-        again = " Asking again may help." if isinstance(error, ProviderError) and error.retry else ""
-        exchange.error = f"No answer: {error}.{again}"
+        exchange.error = f"No answer: {error}."
     finally:
         # Also when the tab was closed meanwhile, which ends this generator where it waits.
         if session.run is run:
