@@ -55,6 +55,7 @@ def judge(item: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
         "total": document["timings"]["total"],
         "prompt_tokens": document["usage"]["prompt_tokens"],
         "removed": len(document["removed"]),
+        "removed_texts": [f"{claim['text']} ({claim['reason']})" for claim in document["removed"]],
         "claims": len(document["claims"]),
         "text": document["text"],
     }

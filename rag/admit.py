@@ -36,7 +36,9 @@ _PLACEHOLDER = re.compile(
 )
 
 # One of these is in every biography, and in few abstracts: the slow patterns run on those only.
-_BIOGRAPHER = re.compile(r"professor|lecturer|post-?doc|ph\.?\s?d|degree|research interest|scientist|fellow", re.IGNORECASE)
+_BIOGRAPHER = re.compile(
+    r"professor|lecturer|post-?doc|ph\.?\s?d|degree|research interest|scientist|fellow", re.IGNORECASE
+)
 _BIOGRAPHY = (
     re.compile(
         r"\b(?:received|obtained|earned|holds|completed|got)\b[^.]{0,40}\b"

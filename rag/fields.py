@@ -188,9 +188,7 @@ def _author_name(item: object) -> str:
         particle = named.get("nondroppingparticle") or named.get("droppingparticle") or ""
         family = named.get("family") or named.get("lastname") or named.get("last") or ""
         suffix = named.get("suffix") or ""
-        return " ".join(
-            str(part) for part in (given, particle, family, suffix) if isinstance(part, str) and part
-        )
+        return " ".join(str(part) for part in (given, particle, family, suffix) if isinstance(part, str) and part)
     return ""
 
 

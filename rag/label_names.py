@@ -18,17 +18,13 @@ NEW = re.compile(
     r"coined?|denoted?|abbreviated",
     re.IGNORECASE,
 )
-NAMING = re.compile(
-    r"termed|named?|names|dub(?:bed)?|calls?|called|coined?|denoted|abbreviated|term", re.IGNORECASE
-)
+NAMING = re.compile(r"termed|named?|names|dub(?:bed)?|calls?|called|coined?|denoted|abbreviated|term", re.IGNORECASE)
 # What is released or built is more often the data than the method.
-_DATA = re.compile(
-    r"(?:releas|publish|construct|creat|contribut)(?:es?|ing|ed|s)?|builds?|built", re.IGNORECASE
-)
+_DATA = re.compile(r"(?:releas|publish|construct|creat|contribut)(?:es?|ing|ed|s)?|builds?|built", re.IGNORECASE)
 
 
 # Every coined name has a capital inside, or a capital and a digit or sign: a quick look before the tokens.
-_CAPITALS = re.compile(r"[^\s(]\w*[A-Z]|[A-Z][^\s]*[\d+℃°]")
+_CAPITALS = re.compile(r"[^\s(]\w{0,40}[A-Z]|[A-Z][^\s]{0,40}[\d+℃°]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +189,7 @@ def _apposition(tokens: Sequence[str], place: int) -> Iterator[_Candidate]:
     name = tokens[place]
     after = [token.lower() for token in tokens[place + 1 : place + 10]]
     before = [token.lower() for token in tokens[max(0, place - 6) : place]]
-    if (
-        len(after) > 2
-        and after[0] in (",", "–", "is", "(")
-        and after[1] in ("a", "an", "our", "the", "which")
-    ):
+    if len(after) > 2 and after[0] in (",", "–", "is", "(") and after[1] in ("a", "an", "our", "the", "which"):
         kinds = [word for word in after[2:] if word in KIND]
         until = next((spot for spot, word in enumerate(after[2:]) if word in (".", ",", ";")), 9)
         if kinds and after[2:].index(kinds[0]) < until:
@@ -207,11 +199,7 @@ def _apposition(tokens: Sequence[str], place: int) -> Iterator[_Candidate]:
     known = ("popular", "widely", "common", "standard", "recent", "well-known", "classical")
     if before[-1:] == ["("] and after[:2] == [")", ","] and after[2:3] in (["a"], ["an"]) and after[3:4]:
         yield _Candidate(name, 0.0 if after[3] in known else 1.75)
-    if (
-        before
-        and before[-1] in (",", "–", *KIND)
-        and ("our" in before or "proposed" in before or "new" in before)
-    ):
+    if before and before[-1] in (",", "–", *KIND) and ("our" in before or "proposed" in before or "new" in before):
         yield _Candidate(name, 1.75)
 
 

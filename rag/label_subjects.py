@@ -11,7 +11,7 @@ from rag.label_names import NAMING, NEW, phrase_start, uses_of
 from rag.label_text import EMPHASISED, TOKEN, cut, unwrapped
 from rag.label_words import GENERIC, GENERIC_NAMES, HEADS, KIND, PREPOSITION, STOP, VAGUE
 
-_OWN_SENTENCE = re.compile(r"[^.]*\b(?:[Ww]e|[Tt]his (?:paper|work)|[Oo]ur)\b[^.]*")
+_OWN_SENTENCE = re.compile(r"[^.]{0,600}\b(?:[Ww]e|[Tt]his (?:paper|work)|[Oo]ur)\b[^.]*")
 _STUDY = re.compile(
     r"\bwe\s+(?:\w+ly\s+)?(?:study|investigate|analy[sz]e|consider|examine|explore|characteri[sz]e|revisit|address|"
     r"focus\s+on|tackle|report)\s+(?:the\s+(?:problem|task|question|issue)\s+of\s+)?",
@@ -60,9 +60,7 @@ def _proposed_kind(text: str) -> str | None:
     for place, token in enumerate(tokens):
         if not NEW.fullmatch(token) or NAMING.fullmatch(token):
             continue
-        if not any(
-            word.lower() in ("we", "paper", "work", "i") for word in tokens[max(0, place - 4) : place]
-        ):
+        if not any(word.lower() in ("we", "paper", "work", "i") for word in tokens[max(0, place - 4) : place]):
             continue
         if place + 1 >= len(tokens) or tokens[place + 1].lower() not in (
             "a",

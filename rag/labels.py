@@ -11,6 +11,9 @@ from rag.label_text import LONGEST, cut, unwrapped
 
 __all__ = ["LONGEST", "label_for"]
 
+# Characters that are looked at: twice the longest real abstract, so that a hostile one costs little.
+_READ = 8000
+
 
 def label_for(abstract: str, title: str | None = None) -> str:
     """Return a paper's label: never empty, at most `LONGEST` characters, without markup.
@@ -18,6 +21,7 @@ def label_for(abstract: str, title: str | None = None) -> str:
     With a title: the short name before its colon, else the name the abstract gives the method, else the
     title cut at a word. Without: the name of what the abstract brings, else its subject.
     """
+    abstract = abstract[:_READ]
     if title and title.strip():
         return _title_label(unwrapped(title), abstract)
     text = unwrapped(abstract)

@@ -67,9 +67,7 @@ class ChatWriter:
     `<think>` blocks are removed (see `AnswerFilter`). May be used by several threads at a time.
     """
 
-    def __init__(
-        self, service: Service, count_tokens: Callable[[str], int], *, name: str | None = None
-    ) -> None:
+    def __init__(self, service: Service, count_tokens: Callable[[str], int], *, name: str | None = None) -> None:
         """Prepare the client without contacting the service.
 
         `count_tokens` estimates the usage when the service does not report it. `name` is what the user is
@@ -202,9 +200,7 @@ class ChatWriter:
 
 def to_messages(prompt: Prompt) -> list[BaseMessage]:
     """Return a prompt as chat messages: the system text, the worked examples in turn, the question."""
-    examples = [
-        message for asked, told in prompt.examples for message in (HumanMessage(asked), AIMessage(told))
-    ]
+    examples = [message for asked, told in prompt.examples for message in (HumanMessage(asked), AIMessage(told))]
     return [SystemMessage(prompt.system), *examples, HumanMessage(prompt.user)]
 
 
@@ -341,9 +337,7 @@ def _chat_model(service: Service) -> ChatOpenAI:
     _check_address(base_url)
     key = (service.api_key or "").strip()
     if not key and service.base_url is None:
-        raise OperatorError(
-            "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a service without keys"
-        )
+        raise OperatorError("OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a service without keys")
     if not all("!" <= character <= "~" for character in key):
         raise OperatorError("OPENAI_API_KEY has a space or a character that no key has; copy it again")
     model = init_chat_model(

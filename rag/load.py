@@ -112,9 +112,7 @@ def _files(paths: Sequence[Path], skipped: list[Skipped]) -> Iterator[_File]:
             else:
                 raise InputError(str(path), 0, "there is no such file or folder; check the path.")
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-            raise InputError(
-                str(path), 0, f"it cannot be opened ({error}); check its permissions."
-            ) from error
+            raise InputError(str(path), 0, f"it cannot be opened ({error}); check its permissions.") from error
         for file in found:
             key = file.path.resolve()
             if key not in seen:
@@ -191,9 +189,7 @@ def _read(file: _File, collected: _Collected) -> tuple[list[Record], bool]:
             raise InputError(file.name, 0, f"it has more than {limit} MB; split it into smaller lists.")
         data = file.path.read_bytes()
     except OSError as error:
-        raise InputError(
-            file.name, 0, f"it cannot be read ({error.strerror}); check its permissions."
-        ) from error
+        raise InputError(file.name, 0, f"it cannot be read ({error.strerror}); check its permissions.") from error
     decoded = decode(data, file.name)
     if not decoded.text.strip():
         raise InputError(file.name, 0, "it is empty; give a list of abstracts.")

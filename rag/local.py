@@ -175,9 +175,7 @@ class _Process:
             # Threads that wait by spinning make a busy machine slower by far.
             env={"OMP_WAIT_POLICY": "passive", **os.environ},
         )
-        line = json.dumps(
-            {**settings, "key": self.key, "name": Path(settings["path"]).stem, "verbose": verbose}
-        )
+        line = json.dumps({**settings, "key": self.key, "name": Path(settings["path"]).stem, "verbose": verbose})
         with suppress(BrokenPipeError):  # `url` tells why it died
             assert self._child.stdin is not None
             self._child.stdin.write(line + "\n")

@@ -280,7 +280,10 @@ class Pipeline:
         return Claim(text, verdict.support, verdict.reason, (), verbatim=verbatim)
 
     def _translated(self, claim: Claim, run: _Run) -> Claim:
-        """Return the claim in the question's language where the writer can translate it faithfully."""
+        """Return the claim in the question's language where the writer can translate it faithfully.
+
+        The English sentence is what was verified, so the translation is no more than partly so.
+        """
         writer = self.parts.writer
         if writer is None or run.plan.language == "en":
             return claim
@@ -296,7 +299,8 @@ class Pipeline:
             claim,
             text=text,
             english=claim.text,
-            reason=f"{claim.reason}; checked in English, the translation keeps its numbers and names",
+            support=Support.PARTIAL,
+            reason="the English sentence is supported; of its translation only numbers, names and negations are checked",
         )
 
     def _answer(self, run: _Run, timings: Timings) -> Answer:

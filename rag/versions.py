@@ -46,9 +46,7 @@ _JOINING = STOP | frozenset(("i", "e", "g", "et", "al", "s"))
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2,}")
-_ROMAN = re.compile(
-    r"\b(?:part|volume|vol|chapter|episode)\s+([ivx]+|\d+|[a-h]|one|two|three|four)\b", re.IGNORECASE
-)
+_ROMAN = re.compile(r"\b(?:part|volume|vol|chapter|episode)\s+([ivx]+|\d+|[a-h]|one|two|three|four)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +149,7 @@ def _same(first: Paper, second: Paper, one: _Text, two: _Text) -> bool:
     titled = bool(one.title and two.title)
     same_title = titled and one.title == two.title
     authors_differ = bool(one.authors and two.authors) and not one.authors & two.authors
-    years_apart = (
-        first.year is not None and second.year is not None and abs(first.year - second.year) > _YEARS
-    )
+    years_apart = first.year is not None and second.year is not None and abs(first.year - second.year) > _YEARS
     # "Part I" and "Part II", the shared task of 2021 and of 2022.
     if titled and one.title_numbers != two.title_numbers:
         return False
@@ -235,9 +231,7 @@ def _sharing_words(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
     bearers: dict[str, list[int]] = defaultdict(list)
     signature_sizes = np.zeros(len(texts), dtype=np.int64)
     for place, text in enumerate(texts):
-        rare = sorted(
-            (word for word in text.words if 2 <= used[word] <= _MOST_PAPERS), key=lambda w: (used[w], w)
-        )
+        rare = sorted((word for word in text.words if 2 <= used[word] <= _MOST_PAPERS), key=lambda w: (used[w], w))
         signature_sizes[place] = len(rare[:_RAREST])
         for word in rare[:_RAREST]:
             bearers[word].append(place)

@@ -267,9 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            models = [
-                {"id": name, "object": "model", "owned_by": "tests"} for name in self.server.fake.models
-            ]
+            models = [{"id": name, "object": "model", "owned_by": "tests"} for name in self.server.fake.models]
             self._send(200, {"object": "list", "data": models})
         else:
             self._send(404, {"error": {"message": f"no {self.path} here", "type": "not_found"}})

@@ -188,8 +188,9 @@ def said(page: Page, place: int = -1) -> str:
     return " ".join(answers(page).nth(place).inner_text().split())
 
 
-def test_start(extractive: Served, opened: Opened) -> None:
-    """The corpus, its size, who writes, and questions to begin with, which can be chosen."""
+def test_start_and_start_again(extractive: Served, opened: Opened) -> None:
+    """The corpus, its size, who writes, and questions to begin with, which can be chosen. A cleared
+    conversation starts again: nothing is left of it."""
     page = opened(extractive)
     header = page.locator("#pl-header").inner_text()
     assert "3 papers" in header and "no language model" in header
@@ -198,6 +199,11 @@ def test_start(extractive: Served, opened: Opened) -> None:
     page.get_by_role("button", name="Widgets That Remember").click()
     expect(answers(page)).to_have_count(1)
     expect(page.locator("#pl-chat")).to_contain_text("What is new in “Widgets That Remember”?")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#pl-evidence")).to_contain_text("appear here")
+    ask(page, "How does LANTERN predict the drift of satellites?")
+    expect(answers(page)).to_have_count(1)
+    expect(page.locator("#card-1-1")).to_contain_text("Drifting Satellites")
 
 
 def test_an_answer_with_its_evidence(extractive: Served, opened: Opened) -> None:
@@ -236,6 +242,12 @@ def test_an_answer_with_its_evidence(extractive: Served, opened: Opened) -> None
     page.locator("#pl-chat .pl-cite").first.click()
     expect(page.locator("#card-1-1")).to_have_class(re.compile("pl-wanted"))
     expect(page.locator("#card-1-1 mark").first).to_be_in_viewport()
+
+    # On a phone nothing is wider than the screen, and the evidence stands below the conversation.
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    chat, below = page.locator("#pl-chat").bounding_box(), panel.bounding_box()
+    assert chat and below and below["y"] >= chat["y"] + chat["height"]
 
 
 def test_turns_keep_their_sources(extractive: Served, opened: Opened) -> None:
@@ -331,47 +343,23 @@ def test_streaming_and_stopping(written: Served, model: FakeModel, opened: Opene
     expect(page.locator("#card-2-1")).to_contain_text("Drifting Satellites")
 
 
-def test_failures_are_told_and_the_next_question_works(
-    written: Served, model: FakeModel, opened: Opened
-) -> None:
-    """In the conversation, in words, with what to do."""
+def test_failures_and_refusals(written: Served, model: FakeModel, opened: Opened) -> None:
+    """A failure is told in the conversation, with what to do; a refusal shows no sources and nothing of what
+    the model made up but for the count and the reasons; after each the next question works."""
     page = opened(written)
-    model.enqueue(Reply.failing(500), Reply("WIDGETRON forgets", cut_after=1))
-    for words in ("has a fault of its own (status 500); ask again later", "was cut off; ask again"):
-        ask(page, "How does WIDGETRON freeze the gate of every widget?")
-        expect(page.locator("#pl-chat .pl-error").last).to_contain_text(words)
-        expect(page.locator("#pl-evidence article")).to_have_count(0)
-    ask(page, "How does WIDGETRON freeze the gate of every widget?")
-    expect(page.locator("#pl-evidence article").first).to_be_visible()
-    assert model.left == 0
-
-
-def test_a_refusal_shows_no_sources(written: Served, model: FakeModel, opened: Opened) -> None:
-    """What the model made up is not shown; the count and the reasons can be seen."""
-    page = opened(written)
-    model.enqueue("It was founded by Sam Altman in 2015.")
-    ask(page, "Who founded OpenAI?")
-    assert "do not answer this question" in said(page)
-    expect(page.locator("#pl-chat")).not_to_contain_text("Altman")
     panel = page.locator("#pl-evidence")
+    question = "How does WIDGETRON freeze the gate of every widget?"
+    model.enqueue(Reply.failing(500), Reply("WIDGETRON forgets", cut_after=1), "It was founded in 2015.")
+    for words in ("has a fault of its own (status 500); ask again later", "was cut off; ask again"):
+        ask(page, question)
+        expect(page.locator("#pl-chat .pl-error").last).to_contain_text(words)
+        expect(panel.locator("article")).to_have_count(0)
+    ask(page, question)
+    assert "do not answer this question" in said(page)
+    expect(page.locator("#pl-chat")).not_to_contain_text("2015")
     expect(panel).to_contain_text("No sources")
+    expect(panel).to_contain_text("1 sentence did not pass the check")
     expect(panel.locator("article")).to_have_count(0)
-
-
-def test_a_phone(extractive: Served, opened: Opened) -> None:
-    """Nothing is wider than the screen, and the evidence stands below the conversation."""
-    page = opened(extractive, viewport={"width": 390, "height": 844})
-    ask(page, "How does WIDGETRON freeze the gate of every widget?")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    chat, panel = page.locator("#pl-chat").bounding_box(), page.locator("#pl-evidence").bounding_box()
-    assert chat and panel and panel["y"] >= chat["y"] + chat["height"]
-
-
-def test_clearing(extractive: Served, opened: Opened) -> None:
-    """A cleared conversation starts again: no context, no evidence."""
-    page = opened(extractive)
-    ask(page, "How does WIDGETRON freeze the gate of every widget?")
-    page.get_by_role("button", name="Clear").click()
-    expect(page.locator("#pl-evidence")).to_contain_text("appear here")
-    ask(page, "How does LANTERN predict the drift of satellites?")
-    expect(page.locator("#card-1-1")).to_contain_text("Drifting Satellites")
+    assert model.left == 0
+    ask(page, question)
+    expect(panel.locator("article").first).to_be_visible()

@@ -23,9 +23,7 @@ def fake() -> Iterator[FakeModel]:
 
 
 def client(fake: FakeModel, **settings: Any) -> openai.OpenAI:
-    return openai.OpenAI(
-        base_url=fake.base_url, api_key="key", **{"max_retries": 0, "timeout": 20, **settings}
-    )
+    return openai.OpenAI(base_url=fake.base_url, api_key="key", **{"max_retries": 0, "timeout": 20, **settings})
 
 
 def create(fake: FakeModel, *, stream: bool = False, **body: Any) -> Any:

@@ -51,9 +51,7 @@ def test_document_examples(language: str, text: str, expected: list[dict[str, ob
         else:
             assert reason is None
         for field in fields(Record):
-            if field.name == "problem" or (
-                "skipped" in wanted and field.name not in ("ordinal", "line", "title")
-            ):
+            if field.name == "problem" or ("skipped" in wanted and field.name not in ("ordinal", "line", "title")):
                 continue
             value = getattr(record, field.name)
             if isinstance(value, str) and field.name == "abstract":
@@ -74,12 +72,8 @@ def test_unknown_ending_is_refused_with_the_known_ones() -> None:
 
 # Round trips
 
-TEXT = st.text(
-    st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"), max_codepoint=0x2FFF), max_size=80
-)
-NAMES = st.lists(
-    st.sampled_from(["Ada Lovelace", "José Núñez", "李 明", "Jean-Yves Le Gall"]), max_size=3, unique=True
-)
+TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp"), max_codepoint=0x2FFF), max_size=80)
+NAMES = st.lists(st.sampled_from(["Ada Lovelace", "José Núñez", "李 明", "Jean-Yves Le Gall"]), max_size=3, unique=True)
 
 
 @st.composite
@@ -191,8 +185,7 @@ def test_unicode_encodings(encoding: str) -> None:
         ),
         (
             "gb18030",
-            "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种新的方法。"
-            * 5,
+            "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种新的方法。" * 5,
         ),
     ],
 )
@@ -291,9 +284,10 @@ def test_lone_surrogates_and_nul_never_reach_a_paper() -> None:
 
 
 def test_wrapped_lists_and_bare_strings() -> None:
-    assert [
-        r.abstract for r in read_json('{"oral": [{"abstract": "a"}], "poster": [{"abstract": "b"}]}', "x")
-    ] == ["a", "b"]
+    assert [r.abstract for r in read_json('{"oral": [{"abstract": "a"}], "poster": [{"abstract": "b"}]}', "x")] == [
+        "a",
+        "b",
+    ]
     assert [r.abstract for r in read_json('["one", "two"]', "x")] == ["one", "two"]
     assert [r.abstract for r in read_json('{"abstracts": ["one"]}', "x")] == ["one"]
     assert [r.abstract for r in read_json('{"p1": {"abstract": "a"}, "p2": {"abstract": "b"}}', "x")] == [
@@ -374,7 +368,8 @@ PARAGRAPH = "This paper studies a long question in several sentences. " * 5
 
 
 def test_titles_in_blocks_of_their_own() -> None:
-    text = f"Conference\n\nFirst Title of It\n\nAda Lovelace, Charles Babbage\n\n{PARAGRAPH}\n\n{PARAGRAPH}\n\nSecond Title\nGrace Hopper, Jean Bartik\n\n{PARAGRAPH}\n"
+    first = f"First Title of It\n\nAda Lovelace, Charles Babbage\n\n{PARAGRAPH}\n\n{PARAGRAPH}"
+    text = f"Conference\n\n{first}\n\nSecond Title\nGrace Hopper, Jean Bartik\n\n{PARAGRAPH}\n"
     records = read_text(text, "x.txt")
     named = [(record.title, record.authors) for record in records if record.abstract]
     assert named[-1] == ("Second Title", ("Grace Hopper", "Jean Bartik"))
@@ -382,7 +377,10 @@ def test_titles_in_blocks_of_their_own() -> None:
 
 
 def test_hard_wrapped_abstracts_stay_whole() -> None:
-    wrapped = "We study the convergence of a method that is used\nevery day in practice, and show that it does not\nconverge in general; a small change mends it."
+    wrapped = (
+        "We study the convergence of a method that is used\nevery day in practice, and show that it does not\n"
+        "converge in general; a small change mends it."
+    )
     records = read_text(f"{wrapped}\n\n{wrapped.replace('We', 'They')}\n", "x.txt")
     assert [record.abstract for record in records] == [wrapped, wrapped.replace("We", "They")]
     separated = read_text(f"{wrapped}\n----\n{wrapped}\n----\n", "x.txt")
@@ -451,9 +449,7 @@ def test_addresses_in_order_of_their_worth() -> None:
     def url(**values: object) -> str | None:
         return record_from_fields(values, 1, 1).url
 
-    assert (
-        url(url="", DOI="https://doi.org/10.1000/x", pdf="https://a.org/x.pdf") == "https://doi.org/10.1000/x"
-    )
+    assert url(url="", DOI="https://doi.org/10.1000/x", pdf="https://a.org/x.pdf") == "https://doi.org/10.1000/x"
     assert url(doi="10.1000/182") == "https://doi.org/10.1000/182"
     assert url(link="https://a.org/1", doi="10.1000/182") == "https://a.org/1"
     assert url(eprint="1706.03762v2") == "https://arxiv.org/abs/1706.03762v2"

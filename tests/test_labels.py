@@ -76,7 +76,9 @@ def test_subjects() -> None:
     assert subject("We propose a new repair method for tree ensembles. The repair of tree ensembles is hard. "
                    "Our repair of ensembles keeps each tree.") == "Repair method for tree ensembles"  # fmt: skip
     assert subject("Label noise is common. Label noise hurts. We withstand label noise.") == "Label noise"
-    assert subject("大型语言模型在许多任务中取得了显著的进展,但仍然容易受到攻击。") == "大型语言模型在许多任务中取得了显"
+    assert (
+        subject("大型语言模型在许多任务中取得了显著的进展,但仍然容易受到攻击。") == "大型语言模型在许多任务中取得了显"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_titled_papers(title: str, abstract: str, label: str) -> None:
 
 def test_markup_is_unwrapped_and_terminates() -> None:
     text = r"\emph{a \textbf{b}} $\mathrm{CERTRA}$ **c** _d_ ``e'' 3\% x---y https://a.org [f](https://b.org)"
-    assert unwrapped(text).split() == "a b CERTRA c d e 3% x – y f".split()
+    assert unwrapped(text).split() == ["a", "b", "CERTRA", "c", "d", "e", "3%", "x", "–", "y", "f"]
 
 
 @settings(max_examples=100, deadline=None)

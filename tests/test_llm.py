@@ -492,9 +492,7 @@ def test_the_key_reaches_no_log(fake: FakeModel, caplog: pytest.LogCaptureFixtur
 # --- settings
 
 
-@pytest.mark.parametrize(
-    "url", ["localhost:8000", "ftp://host/v1", "http://", "http://host:port/v1", "nonsense"]
-)
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "http://host:port/v1", "nonsense"])
 def test_an_unusable_address(url: str) -> None:
     with pytest.raises(OperatorError, match="OPENAI_BASE_URL"):
         ChatWriter(Service(url, KEY, "m"), words)
@@ -518,9 +516,7 @@ def test_space_around_the_key_is_dropped(fake: FakeModel) -> None:
     assert fake.history[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_no_variable_of_the_environment_redirects_the_prompts(
-    fake: FakeModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_variable_of_the_environment_redirects_the_prompts(fake: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeModel() as other:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "OPENAI_PROXY"):
             monkeypatch.setenv(name, other.base_url.removesuffix("/v1"))

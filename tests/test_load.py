@@ -182,7 +182,11 @@ def test_a_list_of_titles_beside_others_is_reported_once(write: Write) -> None:
 
 
 def test_a_sidecar_for_what_is_not_there(write: Write) -> None:
-    entries = [{"title": "T", "source": "a.txt#1"}, {"title": "U", "source": "a.txt#9"}, {"title": "V", "source": "z.txt#1"}]
+    entries = [
+        {"title": "T", "source": "a.txt#1"},
+        {"title": "U", "source": "a.txt#9"},
+        {"title": "V", "source": "z.txt#1"},
+    ]
     write("titles.json", json.dumps(entries))
     loaded = load_paths([write("a.txt", f"{FIRST}\n")])
     assert loaded.papers[0].title == "T"
@@ -280,7 +284,9 @@ def test_nine_thousand_papers(write: Write, tmp_path: Path) -> None:
 
 def _real_lists() -> list[tuple[str, ...]]:
     table = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").split("## Real lists")[1]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n") if line.startswith("| `")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n") if line.startswith("| `")
+    ]
     return [tuple(row[:5]) for row in rows]
 
 

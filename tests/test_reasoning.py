@@ -35,9 +35,7 @@ def test_reasoning_is_taken_out(text: str, shown: str) -> None:
     assert "".join(map(single.feed, text)) + single.end() == shown
 
 
-_FRAGMENTS = st.sampled_from(
-    ["<think>", "</think>", "<thinking>", "<th", "ink>", "\n", " ", "a", "<", "word"]
-)
+_FRAGMENTS = st.sampled_from(["<think>", "</think>", "<thinking>", "<th", "ink>", "\n", " ", "a", "<", "word"])
 
 
 @given(st.lists(_FRAGMENTS, max_size=12), st.data())

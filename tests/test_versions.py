@@ -46,7 +46,9 @@ def test_a_light_rewording_is_one_paper() -> None:
 
 
 def test_different_abstracts_under_one_title_are_two() -> None:
-    other = "Sparse signals are recovered from few measurements by a method that needs no tuning. It comes with a proof."
+    other = (
+        "Sparse signals are recovered from few measurements by a method that needs no tuning. It comes with a proof."
+    )
     assert not same_paper(paper(TEXT, title="Early Stopping"), paper(other, title="Early Stopping"))
 
 
@@ -87,7 +89,9 @@ def test_years_far_apart_need_nearly_the_same_text() -> None:
 
 
 def test_chinese_texts_are_compared_by_pairs_of_characters() -> None:
-    first = "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种统一的框架来增强安全性。"
+    first = (
+        "大型语言模型在许多任务中取得了显著的进展,但仍然容易受到安全风险的影响。我们提出一种统一的框架来增强安全性。"
+    )
     other = "图神经网络在许多应用中表现良好,但其预测置信度往往校准不佳。本文从理论上分析了权重衰减的作用。"
     assert same_paper(paper(first), paper(first.replace("许多", "多种")))
     assert not same_paper(paper(first), paper(other))
@@ -124,7 +128,11 @@ def test_what_the_first_has_is_kept() -> None:
 @given(st.lists(st.integers(0, 5), max_size=12))
 def test_no_record_is_lost_or_counted_twice(picks: Sequence[int]) -> None:
     texts = [f"{word} {TEXT.replace('noise', word)}" for word in ("aa", "bb", "cc")]
-    texts += ["Entirely different words stand here for once.", "Yet another sentence about graphs and trees.", "Short one."]
+    texts += [
+        "Entirely different words stand here for once.",
+        "Yet another sentence about graphs and trees.",
+        "Short one.",
+    ]
     papers = [paper(texts[pick], place=place) for place, pick in enumerate(picks, start=1)]
     merged = merge_versions(papers)
     sources = [source for found in merged.papers for source in found.sources]
@@ -136,20 +144,18 @@ def test_no_record_is_lost_or_counted_twice(picks: Sequence[int]) -> None:
 
 # Measurement
 
-SYNONYMS = dict(
-    pair.split("=")
-    for pair in (
-        "show=demonstrate propose=introduce method=approach problem=task new=novel often=frequently large=big use=employ "
-        "using=employing improve=enhance improves=enhances results=findings performance=quality many=numerous "
-        "important=crucial existing=current recent=latest different=distinct study=investigate however=yet "
-        "significantly=markedly several=various achieve=attain achieves=attains based=built efficient=fast simple=plain "
-        "framework=scheme provide=give provides=gives algorithm=procedure algorithms=procedures model=system "
-        "models=systems demonstrate=show experiments=tests extensive=thorough effective=useful learning=training "
-        "data=samples general=broad challenging=hard known=understood prove=establish present=describe high=strong "
-        "number=amount set=collection first=initially develop=design consider=examine datasets=benchmarks require=need "
-        "requires=needs further=moreover also=additionally work=paper across=over while=whereas"
-    ).split()
-)
+_EXCHANGED = """
+show=demonstrate propose=introduce method=approach problem=task new=novel often=frequently large=big use=employ
+using=employing improve=enhance improves=enhances results=findings performance=quality many=numerous
+important=crucial existing=current recent=latest different=distinct study=investigate however=yet
+significantly=markedly several=various achieve=attain achieves=attains based=built efficient=fast simple=plain
+framework=scheme provide=give provides=gives algorithm=procedure algorithms=procedures model=system
+models=systems demonstrate=show experiments=tests extensive=thorough effective=useful learning=training
+data=samples general=broad challenging=hard known=understood prove=establish present=describe high=strong
+number=amount set=collection first=initially develop=design consider=examine datasets=benchmarks require=need
+requires=needs further=moreover also=additionally work=paper across=over while=whereas
+"""
+SYNONYMS = dict(pair.split("=") for pair in _EXCHANGED.split())
 FILLERS = (
     "Code is available online.",
     "We hope that these insights guide future research in this direction.",
@@ -244,7 +250,12 @@ def test_rewordings_are_merged() -> None:
 
 def hard_pairs() -> list[tuple[Paper, Paper]]:
     """Pairs of different papers of four years: titles alike or authors shared, and those with the likest texts."""
-    names = ("neurips_txt/nips_2020.txt", "neurips_txt/nips_2021.txt", "bibtex/UAI2023.bib", "neurips2023_csv/spotlight.csv")
+    names = (
+        "neurips_txt/nips_2020.txt",
+        "neurips_txt/nips_2021.txt",
+        "bibtex/UAI2023.bib",
+        "neurips2023_csv/spotlight.csv",
+    )
     papers = [found for found in _real_papers(*names) if found.title]
     titles = [frozenset(re.findall(r"\w{4,}", (found.title or "").casefold())) for found in papers]
     words = [content_words(found.abstract) for found in papers]

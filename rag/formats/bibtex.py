@@ -72,7 +72,8 @@ def _entries(library: Library) -> Iterator[tuple[int, Entry | None, str | None]]
             yield line, None, f"the entry has the field {repeated} twice; remove one."
         elif isinstance(block, ParsingFailedBlock):
             reason = " ".join(str(block.error).split())
-            yield line, None, f"the entry is no valid BibTeX ({reason}); mend its braces."
+            detail = f" ({reason})" if reason else ""
+            yield line, None, f"the entry is no valid BibTeX{detail}; mend its braces."
 
 
 def _fields(entry: Entry) -> dict[str, str]:

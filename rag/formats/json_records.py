@@ -214,8 +214,7 @@ def _describes_paper(value: Mapping[str, object]) -> bool:
 def _holds_objects(value: object) -> bool:
     """Whether a value is a list of papers; its first objects tell."""
     return isinstance(value, list) and any(
-        isinstance(item, Mapping)
-        and any(normal_name(str(key)) in TITLE + ABSTRACT for key in _flattened(item))
+        isinstance(item, Mapping) and any(normal_name(str(key)) in TITLE + ABSTRACT for key in _flattened(item))
         for item in value[:20]
     )
 

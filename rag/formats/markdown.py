@@ -23,9 +23,7 @@ _LABEL = re.compile(
 _BOLD_START = re.compile(r"(?:\*\*|__)(?P<title>.+?)(?:\*\*|__)(?P<rest>.*)", re.DOTALL)
 _ABSTRACT = re.compile(r"\W*(?:abstract|摘要)\W*", re.IGNORECASE)
 # "Ashish Vaswani, Noam Shazeer. NeurIPS 2017."
-_NAMES_VENUE = re.compile(
-    r"(?P<names>[^.]*(?:\b[A-Z]\.[^.]*)*)\.\s+(?P<venue>[^.]*\b(?:19|20)\d\d\b[^.]*)\.?"
-)
+_NAMES_VENUE = re.compile(r"(?P<names>[^.]*(?:\b[A-Z]\.[^.]*)*)\.\s+(?P<venue>[^.]*\b(?:19|20)\d\d\b[^.]*)\.?")
 _FIELD = {"by": "authors", "paper": "link", "摘要": "abstract", "作者": "authors"}
 
 
@@ -189,9 +187,7 @@ def _paper(title: str, texts: Sequence[Part], line: int) -> Record:
             fields.setdefault(name, value)
         if not found:
             paragraphs.append(text)
-    fields["abstract"] = "\n\n".join(
-        [*([str(fields["abstract"])] if "abstract" in fields else []), *paragraphs]
-    )
+    fields["abstract"] = "\n\n".join([*([str(fields["abstract"])] if "abstract" in fields else []), *paragraphs])
     return record_from_fields(fields, 0, line)
 
 

@@ -10,9 +10,7 @@ from rag.fields import normal_name, record_from_fields, split_authors, year_of
 from rag.formats.record import Record
 
 _SEPARATOR = re.compile(r"\s*([*=_#~+-])(?:\s*\1){2,}\s*")
-_LABEL = re.compile(
-    r"\s*(?:\*\*)?(?P<name>[A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?\s*[::]\s*(?:\*\*)?\s*(?P<value>.*)"
-)
+_LABEL = re.compile(r"\s*(?:\*\*)?(?P<name>[A-Za-z]+(?: [A-Za-z]+)?)(?:\*\*)?\s*[::]\s*(?:\*\*)?\s*(?P<value>.*)")
 _LABELS = frozenset(
     ("title", "papertitle", "author", "authors", "abstract", "summary", "year", "date", "published", "venue",
      "conference", "journal", "booktitle", "url", "link", "doi", "keywords", "tags", "arxiv")
@@ -269,9 +267,7 @@ def _titled(chunk: Block) -> Record:
     abstract = "\n".join(lines).strip()
     if abstract and not authors and looks_like_authors(abstract):
         authors, abstract = split_authors(abstract), ""
-    return Record(
-        0, line, abstract=abstract or None, title=title, authors=authors, url=url, year=year, venue=venue
-    )
+    return Record(0, line, abstract=abstract or None, title=title, authors=authors, url=url, year=year, venue=venue)
 
 
 def _is_running(lines: Sequence[str]) -> bool:
