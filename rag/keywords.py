@@ -110,13 +110,6 @@ class KeywordIndex:
             return np.zeros(len(self.paper_ids), dtype=np.float32)
         return np.asarray(self._ranker.get_scores(known), dtype=np.float32)
 
-    def holding(self, name: str) -> NDArray[np.bool_]:
-        """Return for every paper whether it holds every token of a name; none where the name has none."""
-        tokens = tokenize([name])[0]
-        if not tokens or any(token not in self._rows for token in tokens):
-            return np.zeros(len(self.paper_ids), dtype=bool)
-        return np.logical_and.reduce([np.asarray(self._ranker.get_scores([token])) > 0 for token in tokens])
-
     def document_frequency(self, token: str) -> int:
         """Return how many papers hold a stemmed token."""
         row = self._rows.get(token)

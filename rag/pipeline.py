@@ -134,9 +134,9 @@ def _candidates(
 
 
 def _named(snapshot: Snapshot, text: str) -> NDArray[np.float64] | None:
-    """Return for every paper the share of the rare names in a text that it holds, None when there is none."""
+    """Return for every paper the share of the names in a text that are its own, None when none is anybody's."""
     limit = max(3, RARE * len(snapshot.paper_ids))
-    holding = [snapshot.keywords.holding(name) for name in dict.fromkeys(names_in(text)) if is_strong(name)]
+    holding = [snapshot.named(name) for name in dict.fromkeys(names_in(text)) if is_strong(name)]
     rare = [papers for papers in holding if 0 < papers.sum() <= limit]
     return np.mean(rare, axis=0) if rare else None
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import time
+import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +31,7 @@ from rag.types import Filters, Span
 
 KEPT = 2
 """Snapshots kept: the newest, and the one a reader may be opening at this moment."""
-LAYOUT = 2
+LAYOUT = 3
 """What a snapshot holds and how; one of another layout is never opened."""
 
 _COMPLETE = "complete"
@@ -51,11 +53,17 @@ class Snapshot:
     spans: NDArray[np.int32]
     vectors: NDArray[np.int8]
     filters: Sequence[dict[str, Any]]
+    names: Sequence[str]
 
     @property
     def paper_ids(self) -> tuple[str, ...]:
         """The ids of all papers of this state, in the order of the rows."""
         return self.keywords.paper_ids
+
+    def named(self, name: str) -> NDArray[np.bool_]:
+        """Return for every paper whether its title or label has a name, whatever its case and punctuation."""
+        wanted = _folded_name(name)
+        return np.array([wanted in own for own in self.names], dtype=bool)
 
     def sentences_of(self, paper_id: str) -> tuple[tuple[Span, ...], NDArray[np.float32]]:
         """Return the spans of a paper's sentences and their unit vectors, shape (n, d)."""
@@ -93,6 +101,12 @@ class Snapshot:
             ],
             dtype=bool,
         )
+
+
+def _folded_name(text: str) -> str:
+    """Return the words of a name in lower case with a space on either side of each."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return " " + " ".join(re.findall(r"[^\W_]+", plain)) + " "
 
 
 def unit_rows(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -145,6 +159,8 @@ def _build(store: Store, state: str, place: Path) -> None:
         np.save(work / "spans.npy", np.concatenate([np.zeros((0, 2), np.int32), *(part.spans for part in found)]))
         np.save(work / "vectors.npy", np.concatenate([no_vectors, *(part.vectors for part in found)]))
         (work / "filters.json").write_text(json.dumps([filter_fields(paper) for paper in papers]), "utf-8")
+        names = [_folded_name(f"{paper.title or ''} {paper.label}") for paper in papers]
+        (work / "names.json").write_text(json.dumps(names), "utf-8")
         (work / _COMPLETE).touch()
         # Fails when another process built the same state meanwhile: then that one is taken.
         with suppress(OSError):
@@ -161,14 +177,15 @@ def _load(state: str, place: Path) -> Snapshot:
         spans = np.load(place / "spans.npy", mmap_mode="r")
         vectors = np.load(place / "vectors.npy", mmap_mode="r")
         filters = json.loads((place / "filters.json").read_text("utf-8"))
-        papers = {len(keywords.paper_ids), len(first) - 1, len(means), len(filters)}
+        names = json.loads((place / "names.json").read_text("utf-8"))
+        papers = {len(keywords.paper_ids), len(first) - 1, len(means), len(filters), len(names)}
         fits = len(papers) == 1 and len(spans) == len(vectors) == first[-1]
     except (OSError, ValueError, TypeError, EOFError) as error:
         raise StoreError(f"the snapshot in {place} is damaged ({error}); delete that folder") from error
     if not fits:
         raise StoreError(f"the snapshot in {place} does not fit together; delete that folder")
     rows = {paper_id: row for row, paper_id in enumerate(keywords.paper_ids)}
-    return Snapshot(state, keywords, rows, means, first, spans, vectors, filters)
+    return Snapshot(state, keywords, rows, means, first, spans, vectors, filters, names)
 
 
 def _forget_old(place: Path) -> None:

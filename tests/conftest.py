@@ -29,9 +29,14 @@ os.environ.update(
 )
 
 import pytest
+from hypothesis import settings
 
 from rag import assets
 from rag.errors import AssetError
+
+# How long an example takes says something about the machine, not about Plenary.
+settings.register_profile("plenary", deadline=None)
+settings.load_profile("plenary")
 
 _OWN_NAMES = {"", "localhost", "localhost.localdomain", "0.0.0.0", "::", socket.gethostname()}
 _LOOKUPS = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"}

@@ -473,10 +473,12 @@ def test_addresses_in_order_of_their_worth() -> None:
         ("Paper was withdrawn.", None, "placeholder"),
         ("Abstract will be added soon after the conference", None, "placeholder"),
         ("Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor.", None, "placeholder"),
-        ("Attention is all you need: on the use of attention in models", "Attention Is All You Need: On the Use of Attention in Models", "title again"),
+        ("A title again: on the use of titles as texts", "A Title Again: On the Use of Titles as Texts", "title again"),
         ("Too short a text.", None, "too short"),
-        ("Jane Doe received the Ph.D. degree in computer science from MIT in 2010. She is currently an associate professor at ETH. Her research interests include learning theory.", None, "biography"),
-        ("John Roe is a PhD student at the University of X. His research interests are in vision and language.", None, "biography"),
+        ("Jane Doe received the Ph.D. degree in computer science from MIT in 2010. She is currently an associate "
+         "professor at ETH. Her research interests include learning theory.", None, "biography"),
+        ("John Roe is a PhD student at the University of X. His research interests are in vision.", None, "biography"),
+        ("word " * 7000, None, "too long"),
     ],
 )  # fmt: skip
 def test_reasons_to_skip(abstract: str, title: str | None, word: str) -> None:

@@ -211,7 +211,8 @@ def measured_rewordings() -> tuple[dict[str, tuple[int, int]], int]:
     for place, original in enumerate(random.sample(papers, 400)):
         strength = place % 4
         text = reworded(
-            original.abstract, random, words=(0.2, 0.6, 0.9, 1.0)[strength], dropped=strength // 2 + place % 2 * (strength > 0),
+            original.abstract, random, words=(0.2, 0.6, 0.9, 1.0)[strength],
+            dropped=strength // 2 + place % 2 * (strength > 0),
             moved=strength > 0, filler=place % 3 == 0,
         )  # fmt: skip
         # Half of the other wordings come without any metadata, as the default lists do.

@@ -30,6 +30,9 @@ AT_ONCE = 64
 MAX_QUESTION = 2_000
 """Characters; longer questions are not read further."""
 
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+"""For every listener: each is a public endpoint else."""
+
 _HERE = Path(__file__).parent
 
 
@@ -99,6 +102,7 @@ class Parts(NamedTuple):
     """The parts of the page that change."""
 
     session: gr.State
+    header: gr.HTML
     chat: gr.Chatbot
     panel: gr.HTML
     step: gr.HTML
@@ -110,14 +114,18 @@ class Parts(NamedTuple):
 def build_page(assistant: Assistant) -> gr.Blocks:
     """Return the page over an open assistant; it holds no state but that of its sessions."""
     with gr.Blocks(title="Plenary", analytics_enabled=False, fill_width=True) as page:
-        _connect(assistant, _lay_out(assistant))
+        parts = _lay_out(assistant)
+        _connect(assistant, parts)
+        # The index may have grown since the page was built. (A function given to a component as its value
+        # would become a public endpoint.)
+        page.load(lambda: _header(assistant), None, parts.header, queue=False, **PRIVATE)
     page.queue(default_concurrency_limit=AT_ONCE)
     return cast("gr.Blocks", page)  # gradio's own `__enter__` has no type
 
 
 def _lay_out(assistant: Assistant) -> Parts:
     session = gr.State(Conversation())
-    gr.HTML(lambda: _header(assistant), js_on_load=None, elem_id="pl-header")
+    header = gr.HTML(_header(assistant), js_on_load=None, elem_id="pl-header")
     with gr.Row(elem_id="pl-main"):
         with gr.Column(scale=3, min_width=320):
             chat = gr.Chatbot(
@@ -150,7 +158,7 @@ def _lay_out(assistant: Assistant) -> Parts:
                 stop = gr.Button("Stop", visible=False, scale=1, min_width=80, elem_id="pl-stop-button")
         with gr.Column(scale=2, min_width=320):
             panel = gr.HTML(evidence_panel(None), label="Evidence", js_on_load=None, elem_id="pl-evidence")
-    return Parts(session, chat, panel, step, box, ask, stop)
+    return Parts(session, header, chat, panel, step, box, ask, stop)
 
 
 def _connect(assistant: Assistant, page: Parts) -> None:
@@ -175,15 +183,14 @@ def _connect(assistant: Assistant, page: Parts) -> None:
     async def take_example(chosen: gr.SelectData) -> str:
         return str(chosen.value["text"])
 
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     # What is quick is not queued: it must not wait behind answers.
-    quick: dict[str, Any] = {"queue": False, **private}
+    quick: dict[str, Any] = {"queue": False, **PRIVATE}
     answering: dict[str, Any] = {
         "inputs": [page.box, page.session],
         "outputs": [page.chat, page.panel, page.step, page.box, page.ask, page.stop],
         "concurrency_limit": AT_ONCE,
         "concurrency_id": "answer",
-        **private,
+        **PRIVATE,
     }
     gr.on([page.box.submit, page.ask.click], answer, **answering)
     page.chat.example_select(take_example, None, page.box, **quick).then(answer, **answering)
