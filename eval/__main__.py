@@ -10,10 +10,9 @@ STEPS = (
     ["eval.speed"],
     ["eval.abstention", "--write"],
     ["eval.verifier", "--write"],
-    ["eval.mutations", "--write"],
     ["eval.answers", "--writer", "extractive", "--write"],
-    ["eval.answers", "--writer", "local", "--write"],
-    ["eval.answers", "--writer", "tutorial", "--questions", "single", "--limit", "20", "--write"],
+    ["eval.answers", "--writer", "local", "--questions", "single", "--kind", "single", "--write"],
+    ["eval.answers", "--writer", "tutorial", "--questions", "single", "--kind", "single", "--limit", "10", "--write"],
 )
 
 

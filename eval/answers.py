@@ -27,11 +27,13 @@ TUTORIAL = """Answer the question using only the numbered abstracts below. Cite 
 sentence as [n]. If you cannot answer from the abstracts, say "I cannot answer this question."."""
 
 
-def questions(names: Sequence[str], limit: int | None, seed: int) -> list[dict[str, Any]]:
-    """Return the questions of the named files, or a random sample of `limit` of each."""
+def questions(names: Sequence[str], kind: str | None, limit: int | None, seed: int) -> list[dict[str, Any]]:
+    """Return the questions of the named files and kind, or a random sample of `limit` of each file."""
     chosen: list[dict[str, Any]] = []
     for name in names:
-        rows = list(records(ROOT / "eval" / "questions" / f"{name}.jsonl"))
+        rows = [
+            row for row in records(ROOT / "eval" / "questions" / f"{name}.jsonl") if kind in (None, row["kind"])
+        ]
         if limit and limit < len(rows):
             rows = sorted(random.Random(seed).sample(rows, limit), key=lambda row: str(row["id"]))
         chosen += rows
@@ -181,6 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--writer", default="local", choices=["local", "extractive", "openai", "tutorial"])
     parser.add_argument("--questions", nargs="*", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--kind", help="only questions of this kind, single or paraphrase say")
     parser.add_argument("--limit", type=int, help="at most so many of each file, drawn at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fresh", action="store_true", help="ask again what was asked before")
@@ -194,7 +197,7 @@ def main() -> None:
     with Assistant.open(config) as assistant:
         assistant.index([ROOT / "data"])
         ask = tutorial(assistant) if options.writer == "tutorial" else plenary(assistant, options.writer)
-        rows = list(run(ask, questions(options.questions, options.limit, options.seed), kept))
+        rows = list(run(ask, questions(options.questions, options.kind, options.limit, options.seed), kept))
     text = table(HEADER, figures(rows))
     if options.write:
         write_section(f"answers-{options.writer}", f"Answers over the seeds: {options.writer} writer", text)

@@ -113,7 +113,8 @@ class DraftParser:
             if evidence is not None:
                 found.append((match.start(), match.end(), evidence))
         groups = list(found)
-        for match in _BARE_KEY.finditer(text):
+        unclosed = _UNCLOSED.search(text)  # its keys are not bare if it is still to be closed
+        for match in _BARE_KEY.finditer(text, 0, unclosed.start() if unclosed else len(text)):
             item = self._by_key.get(match[1].lower())
             if item and not any(start <= match.start(1) < end for start, end, _ in groups):
                 found.append((match.start(), match.end(), (item,)))
@@ -167,8 +168,10 @@ class DraftParser:
         """Yield the places before a citation that opens a new sentence."""
         for start, end, _ in self._marks(text):
             between = _BETWEEN.match(text, end)
-            known = between is not None and not _MAYBE_KEY.match(text, between.end())
-            if known and _ENDED.search(text[: end - len(text[start:end].lstrip())]):
+            behind = between.end() if between else end
+            if _MAYBE_KEY.match(text, behind) or self._is_mark(text, behind) is not False:
+                continue  # the run of citations may go on
+            if _ENDED.search(text[: end - len(text[start:end].lstrip())]):
                 yield start
 
     def _parse(self, text: str) -> Iterator[Draft]:
@@ -220,13 +223,13 @@ def _widened(
 def tidy(text: str) -> str:
     """Return a sentence without what a removed citation leaves behind: double spaces, a space before a
     full stop, doubled full stops, list marks at the start, and with a full stop where the end has no mark."""
-    text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r"^(?:[-*•]|\(?\d{1,2}[.)])\s+|^[.!?。！？,;:、]\s*(?!\d)", "", text)
-    text = re.sub(r"\s+(\.(?!\d)|[,;:!?。，；：！？])", r"\1", text)
+    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r"^(?:[-*•] |\(?\d{1,2}[.)] |[ !?。！？,;:，；：、]|\.(?!\d))+", "", text)
+    text = re.sub(r" +(\.(?!\d)|[,;:!?。，；：！？])", r"\1", text)
+    text = text.rstrip(" ,;:，；：、")
     text = re.sub(r"[,;:，；：、]+([.!?。！？]+)$", r"\1", text)
     text = re.sub(r"([.!?。！？])\.+$", r"\1", text)
     if text and not re.search(r"[.!?。！？…][\"'”’)）\]]*$", text):
-        text = text.rstrip(",;:，；：、")
         text += "。" if re.search(r"[\u4e00-\u9fff]\W*$", text) else "."
     return text
 

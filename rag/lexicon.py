@@ -240,6 +240,8 @@ STRICT_MAJORITY = _words("mostly majority usually always")
 EXISTENTIAL = _words("some several sometimes certain partially partly occasionally various")
 SCARCE = _words("few rarely seldom hardly barely scarcely")
 EXCLUSIVE = _words("only solely exclusively sole merely alone just purely exclusive")
+NECESSARY = _words("must need needs require requires required necessarily necessary should shall always")
+NECESSITY = _words("must necessarily")
 COVERING = _words("each any consistently throughout regardless universal")
 """Words that say "all" in other ways."""
 

@@ -52,7 +52,12 @@ from rag.types import (
     Verdict,
     Writer,
 )
-from rag.verify import check_draft
+from rag.verify import check_draft, coverage
+
+
+NEAR_ENOUGH = 0.5
+"""Half coverage, half cosine, from which a sentence may stand for an uncited draft: below it a model mostly talks
+about the question ("Yes, there is a way")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +209,8 @@ class Pipeline:
 
     @staticmethod
     def _is_known(name: str, snapshot: Snapshot) -> bool:
-        """Tell whether every part of a name occurs in some paper."""
-        tokens = tokenize([name])[0]
+        """Tell whether every part of a name occurs in some paper; "MILP-based" is known where "MILP" is."""
+        tokens = tokenize([name.replace("-", " ")])[0]
         return all(snapshot.keywords.document_frequency(token) for token in tokens)
 
     def _answerable(self, run: _Run) -> bool:
@@ -247,7 +252,7 @@ class Pipeline:
 
     def _settle(self, draft: Draft, run: _Run) -> tuple[Claim, tuple[Evidence, ...]] | None:
         """Return the draft as a claim if it passes; else repaired by another citation, or replaced by the
-        words of the sentence it cites; else None. What did not pass is kept in `run.removed`."""
+        words of the sentence that says most nearly the same; else None. What did not pass is kept in `run.removed`."""
         verdict, carrying = self._check(draft, run)
         if verdict.support is Support.SUPPORTED and carrying:
             return self._claim(draft.text, verdict, carrying, verbatim=_is_quote(draft)), carrying
@@ -259,13 +264,31 @@ class Pipeline:
                 again, carrying = self._check(Draft(draft.text, (item,)), run)
                 if again.support is Support.SUPPORTED and carrying:
                     return self._claim(draft.text, again, carrying), carrying
+        quote = self._nearest(draft, run)
+        if quote is None:
+            return None
+        verdict, _ = self._check(Draft(quote.text, (quote,)), run)
+        return self._claim(quote.text, verdict, (quote,), verbatim=True), (quote,)
+
+    def _nearest(self, draft: Draft, run: _Run) -> Evidence | None:
+        """Return the sentence that says most nearly what a draft says, if it was not cited before.
+
+        A small model often says the right thing and cites its neighbour; so the cited sentence has no
+        precedence. A draft without citation must be near to be worth a quote.
+        """
+        idf = self.parts.snapshot().keywords.idf
+
+        def nearness(item: Evidence) -> float:
+            covered = coverage(draft.text, [item.text], idf=idf)
+            return 0.5 * covered + 0.5 * self._similarity(draft.text, item.text)
+
+        if not run.evidence:
+            return None
+        best = max(run.evidence, key=nearness)
         cited = {item for _, evidence in run.claims for item in evidence}
-        for item in draft.evidence:
-            if item not in cited:
-                verdict, carrying = self._check(Draft(item.text, (item,)), run)
-                if verdict.support is Support.SUPPORTED:
-                    return self._claim(item.text, verdict, (item,), verbatim=True), (item,)
-        return None
+        if best in cited or (not draft.evidence and nearness(best) < NEAR_ENOUGH):
+            return None
+        return best
 
     def _check(self, draft: Draft, run: _Run) -> tuple[Verdict, tuple[Evidence, ...]]:
         return check_draft(draft, run.papers, idf=self.parts.snapshot().keywords.idf, similarity=self._similarity)

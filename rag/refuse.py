@@ -147,5 +147,5 @@ def _asked_attributes(question: str) -> list[str]:
 def _has_name(name: str, folded: str, words: set[str], tokenize: Callable[[str], Sequence[str]]) -> bool:
     """Tell whether a paper holds a name: as letters and digits anywhere in it, or word by word."""
     bare = re.sub(r"[\W_]+", "", name.casefold())
-    tokens = tokenize(name)
+    tokens = tokenize(name.replace("-", " "))
     return (len(bare) > 2 and bare in folded) or (bool(tokens) and set(tokens) <= words)

@@ -296,7 +296,9 @@ def check_expansions(claim: Parsed, abstract: Parsed) -> Iterator[Verdict]:
     for pattern in (_ACRONYM, _REVERSE):
         for match in pattern.finditer(claim.text):
             acronym = _key_parts(match["acronym"])
-            words = _expanding(match["words"].split(), acronym) or match["words"].split()[-len(acronym) :]
+            words = _expanding(match["words"].split(), acronym)
+            if not words:  # what stands before "(ShapeNet)" need not be its expansion
+                words = match["words"].split()[-len(acronym) :] if acronym in given else []
             claimed = [stem(word) for word in regex.split(r"[\s-]", " ".join(words)) if word]
             if acronym in given:
                 true = [word.stem for word in parse(given[acronym]).words]
@@ -305,5 +307,9 @@ def check_expansions(claim: Parsed, abstract: Parsed) -> Iterator[Verdict]:
                         Support.CONTRADICTED,
                         f"the abstract expands {acronym} as {given[acronym]}, not {' '.join(words)}",
                     )
-            elif has_name(acronym, abstract.text) and not all(has_stem(one, stems) for one in claimed):
+            elif (
+                words
+                and has_name(acronym, abstract.text)
+                and not all(has_stem(one, stems) for one in claimed)
+            ):
                 yield Verdict(Support.PARTIAL, f"the abstract does not say what {acronym} stands for")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -245,6 +246,65 @@ def _sides(words: Sequence[Word], index: int, step: int) -> frozenset[str]:
             found.append(words[place].unit)
         place += step
     return frozenset(found)
+
+
+def check_exchange(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
+    """Two things may not have changed places while the words beside each stayed where they were.
+
+    Sees what `check_roles` does not: verbs it does not know, and things other than sides of a verb. Members of
+    a list ("A, B and C") may change places, and so may the sides of a passive.
+    """
+    mine = _neighbours(claim)
+    for part in cited:
+        theirs = _neighbours(part)
+        common = [unit for unit in mine if unit in theirs]
+        moved = [unit for unit in common if mine[unit] != theirs[unit]]
+        for rank, one in enumerate(moved):
+            for other in moved[rank + 1 :]:
+                swapped = _same_place(mine[one], theirs[other]) and _same_place(mine[other], theirs[one])
+                if swapped and not _turned_passive(claim, part):
+                    texts = _written(claim, one), _written(claim, other)
+                    yield Verdict(Support.CONTRADICTED, f'the claim exchanges "{texts[0]}" and "{texts[1]}"')
+                    return
+
+
+_Beside = tuple[str, str]
+"""The units before and after a word, "" at the ends."""
+
+
+def _neighbours(parsed: Parsed) -> dict[str, _Beside]:
+    """Return the neighbours of each thing that a text mentions once, members of a list aside."""
+    units: list[str] = []
+    listed: set[str] = set()
+    joined = False
+    for word in parsed.words:
+        if word.is_content:
+            if units and units[-1] == word.unit:
+                continue  # the second word of a name
+            if joined:
+                listed |= {units[-1], word.unit}
+            units.append(word.unit)
+            joined = False
+        else:
+            joined = bool(units) and word.lower in ("and", "or")
+    counts = Counter(units)
+    return {
+        unit: (units[place - 1] if place else "", units[place + 1] if place + 1 < len(units) else "")
+        for place, unit in enumerate(units)
+        if counts[unit] == 1 and unit not in listed
+    }
+
+
+def _same_place(mine: _Beside, theirs: _Beside) -> bool:
+    """Say whether a word of the claim stands between the words that another stands between in the cited text.
+
+    A claim may end on one side where the cited text goes on.
+    """
+    return any(mine) and all(one in ("", other) for one, other in zip(mine, theirs, strict=True))
+
+
+def _turned_passive(claim: Parsed, part: Parsed) -> bool:
+    return ("by" in {word.lower for word in claim.words}) != ("by" in {word.lower for word in part.words})
 
 
 def check_subject(claim: Parsed, cited: Sequence[Parsed], own: frozenset[str]) -> Iterator[Verdict]:

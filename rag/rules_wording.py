@@ -10,6 +10,8 @@ from rag.lexicon import (
     EXCLUSIVE,
     EXISTENTIAL,
     MAJORITY,
+    NECESSARY,
+    NECESSITY,
     NEGATIVE_PREFIXES,
     SCARCE,
     SOFT_NEGATIVES,
@@ -147,10 +149,18 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         for word, following in pairwise(claim.words)
         if word.lower in EXCLUSIVE and not following.text[0].isdigit()  # "only 3 %" judges a cited number
     }
+    allowed_exclusive = {
+        word.lower
+        for part in cited
+        for previous, word in pairwise((None, *part.words))
+        if word is not None and not (previous is not None and previous.lower == "not")  # "not only"
+    } & EXCLUSIVE
     for group, allowed in (
+        (said & NECESSITY, NECESSARY),
+        (said & {"least"}, {"least"}),
         (majority, MAJORITY | UNIVERSAL | COVERING),
         (said & SCARCE, SCARCE),
-        (exclusive, EXCLUSIVE),
+        (exclusive, allowed_exclusive),
     ):
         for word in sorted(group):
             if not found & allowed:
@@ -163,7 +173,7 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         said & EXISTENTIAL & {"some", "sometimes", "occasionally", "partially", "partly"}
         and not found & EXISTENTIAL
     ):
-        stronger = found & (UNIVERSAL - {"entire"})
+        stronger = found & (UNIVERSAL | {"each"}) - {"entire"}
         if stronger:
             yield Verdict(Support.PARTIAL, f'the cited sentence says "{min(stronger)}"')
     yield from _doubt(claim, cited)

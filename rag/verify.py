@@ -15,7 +15,7 @@ import regex
 from rag.normal import clean
 from rag.quote import find_quote
 from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, proposed
-from rag.rules_order import check_comparison, check_direction, check_roles, check_subject
+from rag.rules_order import check_comparison, check_direction, check_exchange, check_roles, check_subject
 from rag.rules_wording import check_negation, check_quantity
 from rag.types import Draft, Evidence, Paper, Span, Support, SupportChecker, Verdict
 from rag.words import Parsed, Word, has_stem, parse, says_something, stem, stems_of
@@ -109,6 +109,7 @@ def _rules(
     yield from check_comparison(claim, cited)
     yield from check_direction(claim, cited)
     yield from check_roles(claim, cited)
+    yield from check_exchange(claim, cited)
     yield from check_subject(claim, cited, _own_stems(abstract, known))
     yield from check_names(claim, cited, abstract, known)
     yield from check_expansions(claim, abstract)

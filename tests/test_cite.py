@@ -107,7 +107,7 @@ texts_with_marks = st.lists(
         st.sampled_from(ENDS),
         st.sampled_from((" ", "", "\n", " ")),
         st.sampled_from(("", "", *MARKS)),
-    ).map(lambda parts: f"{parts[0]} {parts[1]}{parts[2]}{parts[3]}{parts[4]}"),
+    ).map(lambda parts: f"{parts[0]} {parts[1]}{parts[2]}{parts[3]} {parts[4]}"),
     max_size=7,
 ).map(" ".join)
 

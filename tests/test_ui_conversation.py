@@ -73,7 +73,8 @@ def test_the_conversation_is_spoken_in_safe_markdown() -> None:
     """What users and papers wrote is text; notes, errors and counts stand beside the answer."""
     session = Conversation()
     exchange = session.begin("is <b>it</b> blue?\nReally?")
-    exchange.take(StepStarted("searching"))
+    assert exchange.take(StepStarted("searching"))
+    assert not exchange.take(StepStarted("searching")) and exchange.steps == ["searching"]
     asked, waiting = session.messages()
     assert asked["content"] == "<span>is &#60;b&#62;it&#60;/b&#62; blue?<br>Really?</span>"
     assert "pl-wait" in waiting["content"]

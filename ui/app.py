@@ -230,8 +230,7 @@ async def follow(assistant: Assistant, session: Conversation, question: str) -> 
     try:
         yield exchange
         async for event in run:
-            exchange.take(event)
-            if not exchange.ended:
+            if exchange.take(event) and not exchange.ended:
                 yield exchange
     except PlenaryError as error:
         exchange.error = f"No answer: {error}."

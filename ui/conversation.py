@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rag import Answer, AnswerDone, Claim, ClaimChecked, EvidenceFound, Paper, StepStarted, Turn
-from ui.running import Run
+from ui.running import Event, Run
 from ui.text import answer_markdown, plain
 
 FAULT = "Plenary met a fault of its own; what happened stands in the window it was started from. Ask again."
@@ -40,10 +40,10 @@ class Exchange:
         """What the ids of this exchange's evidence cards begin with."""
         return f"card-{self.number}"
 
-    def take(self, event: StepStarted | EvidenceFound | ClaimChecked | AnswerDone) -> None:
-        """Add what an event brings."""
+    def take(self, event: Event) -> bool:
+        """Add what an event brings and tell whether it was anything: a sign of life brings nothing."""
         match event:
-            case StepStarted(step):
+            case StepStarted(step) if step not in self.steps[-1:]:
                 self.steps.append(step)
             case EvidenceFound():
                 self.evidence = event
@@ -51,6 +51,9 @@ class Exchange:
                 self.claims, self.papers = (*self.claims, claim), papers
             case AnswerDone(answer):
                 self.answer, self.claims, self.papers = answer, answer.claims, answer.papers
+            case _:
+                return False
+        return True
 
     def spoken(self) -> str:
         """Return the answer so far as Markdown for the conversation."""
