@@ -20,7 +20,7 @@ import numpy as np
 from eval.corpora import ROOT, WORK, records
 from eval.metrics import facts_found, interval
 from eval.results import table, write_section
-from rag import Assistant, Config, Prompt, PlenaryError, answer_document, parse_history
+from rag import Assistant, Config, PlenaryError, Prompt, answer_document, parse_history
 
 KINDS = ("single", "followup", "chinese", "unanswerable")
 TUTORIAL = """Answer the question using only the numbered abstracts below. Cite the abstract after every

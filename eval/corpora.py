@@ -29,7 +29,7 @@ class Case:
 def need(path: Path) -> Path:
     """Return a path, or stop with a sentence that names what is missing."""
     if not path.exists():
-        raise SystemExit(f"{path} is missing: this evaluation needs the benchmark and corpus files beside the repository")
+        raise SystemExit(f"{path} is missing: this evaluation needs the benchmarks and lists beside the repository")
     return path
 
 

@@ -67,7 +67,6 @@ def plain_seconds(plain: PlainPath, texts: Sequence[str]) -> float:
             ids=[str(n) for n in part], embeddings=vectors[first : first + 1_000], documents=[texts[n] for n in part]
         )
     seconds = time.perf_counter() - began
-    client.close()
     shutil.rmtree(folder, ignore_errors=True)
     return seconds
 

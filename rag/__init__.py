@@ -95,7 +95,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - grouped by stage: it is the table of contents
     # open and index
     "Assistant",
     "Config",

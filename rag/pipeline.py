@@ -54,7 +54,6 @@ from rag.types import (
 )
 from rag.verify import check_draft, coverage
 
-
 NEAR_ENOUGH = 0.5
 """Half coverage, half cosine, from which a sentence may stand for an uncited draft: below it a model mostly talks
 about the question ("Yes, there is a way")."""
@@ -91,7 +90,7 @@ def search(
     query = make_query(parts, snapshot, text)
     ranked = fuse(query, _candidates(parts, snapshot, query, filters), ranking)[:papers]
     stored = parts.store.papers([candidate.paper_id for candidate, _ in ranked])
-    found = [(stored[candidate.paper_id], candidate, score) for candidate, score in ranked if candidate.paper_id in stored]
+    found = [(stored[c.paper_id], c, score) for c, score in ranked if c.paper_id in stored]
     sentences = [snapshot.sentences_of(paper.id) for paper, _, _ in found]
     texts = [
         paper.abstract[span.start : span.end]
@@ -323,7 +322,7 @@ class Pipeline:
             text=text,
             english=claim.text,
             support=Support.PARTIAL,
-            reason="the English sentence is supported; of its translation only numbers, names and negations are checked",
+            reason="the English sentence is supported; its translation is checked for numbers, names and negations",
         )
 
     def _answer(self, run: _Run, timings: Timings) -> Answer:

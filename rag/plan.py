@@ -33,11 +33,20 @@ _CONTINUATION = re.compile(
     re.IGNORECASE,
 )
 _FUNCTION = frozenset(
-    "a an the what which who why how when where is are was were do does did can could will would should may might "
-    "must has have had be been of on in at to for from by with about as and or but not many much more most any some "
-    "there all so than then if tell me show give list explain describe say said please".split()
+    {
+        *("a", "an", "the", "what", "which", "who", "why", "how", "when", "where"),
+        *("is", "are", "was", "were", "do", "does", "did", "can", "could", "will"),
+        *("would", "should", "may", "might", "must", "has", "have", "had", "be", "been"),
+        *("of", "on", "in", "at", "to", "for", "from", "by", "with", "about"),
+        *("as", "and", "or", "but", "not", "many", "much", "more", "most", "any"),
+        *("some", "there", "all", "so", "than", "then", "if", "tell", "me", "show"),
+        *("give", "list", "explain", "describe", "say", "said", "please"),
+    }
 )
-_CJK_POINTER = re.compile(r"它|他们|它们|这个|那个|这些|那些|该方法|这种|其(?:中|他)?|那么|为什么\s*[？?]?$|还有|呢\s*[？?]?$")
+_CJK_POINTER = re.compile(
+    r"它|他们|它们|这个|那个|这些|那些|该方法|这种|其(?:中|他)?|那么"
+    r"|为什么\s*[？?]?$|还有|呢\s*[？?]?$"
+)
 
 
 def language_of(text: str) -> str:

@@ -23,14 +23,21 @@ REFUSAL: Mapping[str, str] = {
 }
 """The fixed refusal, by the language of the question; any other language gets the English one."""
 
-_ATTRIBUTES = (
-    "bleu rouge meteor perplexity accuracy f1 f-score auc auroc map mrr recall precision rmse mae psnr ssim fid "
-    "wer iou dice kappa correlation error score top-1 top-5 gpu gpus tpu hardware memory flops latency energy "
-    "carbon cost price dollars watts epoch epochs optimizer optimiser seed seeds hyperparameters layers heads "
-    "dropout batch learning-rate weight-decay parameters iterations author authors wrote university affiliation "
-    "institution published venue journal year license licence github repository code email reviewer reviewers "
-    "hours minutes seconds days participants annotators license languages wall-clock"
-).split()
+_ATTRIBUTES = frozenset(
+    {
+        *("bleu", "rouge", "meteor", "perplexity", "accuracy", "f1", "f-score", "auc"),
+        *("auroc", "map", "mrr", "recall", "precision", "rmse", "mae", "psnr"),
+        *("ssim", "fid", "wer", "iou", "dice", "kappa", "correlation", "error"),
+        *("score", "top-1", "top-5", "gpu", "gpus", "tpu", "hardware", "memory"),
+        *("flops", "latency", "energy", "carbon", "cost", "price", "dollars", "watts"),
+        *("epoch", "epochs", "optimizer", "optimiser", "seed", "seeds", "hyperparameters", "layers"),
+        *("heads", "dropout", "batch", "learning-rate", "weight-decay", "parameters", "iterations", "author"),
+        *("authors", "wrote", "university", "affiliation", "institution", "published", "venue", "journal"),
+        *("year", "license", "licence", "github", "repository", "code", "email", "reviewer"),
+        *("reviewers", "hours", "minutes", "seconds", "days", "participants", "annotators", "license"),
+        *("languages", "wall-clock"),
+    }
+)
 """What papers are often asked for and abstracts often leave out."""
 
 _NUMBER_ASKED = re.compile(
@@ -135,7 +142,7 @@ def answerable(signals: Signals) -> float:
 
 def _line(signals: Signals) -> float:
     values = astuple(signals)[: len(WEIGHTS)]
-    return BIAS + sum(weight * value for weight, value in zip(WEIGHTS, values, strict=True))
+    return BIAS + float(sum(weight * value for weight, value in zip(WEIGHTS, values, strict=True)))
 
 
 def _asked_attributes(question: str) -> list[str]:
