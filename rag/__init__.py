@@ -50,8 +50,11 @@ if TYPE_CHECKING:
         Support,
         Turn,
     )
+    from rag.verify import coverage, judge
 
 _HOME = {
+    "coverage": "rag.verify",
+    "judge": "rag.verify",
     "Assistant": "rag.build",
     "Indexed": "rag.build",
     "PaperRetriever": "rag.chain",
@@ -127,6 +130,9 @@ __all__ = [  # noqa: RUF022 - grouped by stage: it is the table of contents
     "paper_document",
     "skipped_document",
     "status_document",
+    # the rules that judge
+    "coverage",
+    "judge",
     # errors
     "PlenaryError",
     "UserError",

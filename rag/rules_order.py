@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 
 from rag.lexicon import ANTONYMS, COMPARED_DOWN, COMPARED_UP, NOUNS_TOO, PREDICATES
@@ -23,6 +24,9 @@ from rag.words import (
 
 _TO_THAN = 12
 """Words from a comparative to its "than": "lower memory consumption and faster time than"."""
+_WHOLE, _WHOLE_LEAST, _ALONE = 0.85, 6, 2
+"""A claim repeats a sentence if they have so much of their words in common, and so many; a moved run of at
+most so many words is no phrase."""
 _NOUN_ENDINGS = ("ity", "ities", "ness", "ive", "tial")
 """Endings of words that share the stem of a direction and give none ("activity", "potential")."""
 _TO_BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "get", "gets"))
@@ -251,8 +255,8 @@ def _sides(words: Sequence[Word], index: int, step: int) -> frozenset[str]:
 def check_exchange(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
     """Two things may not have changed places while the words beside each stayed where they were.
 
-    Sees what `check_roles` does not: verbs it does not know, and things other than sides of a verb. Members of
-    a list ("A, B and C") may change places, and so may the sides of a passive.
+    Sees what `check_roles` does not: verbs it does not know, and things other than sides of a verb. Members
+    of a list ("A, B and C") may change places, and so may the sides of a passive.
     """
     mine = _neighbours(claim)
     for part in cited:
@@ -266,6 +270,47 @@ def check_exchange(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
                     texts = _written(claim, one), _written(claim, other)
                     yield Verdict(Support.CONTRADICTED, f'the claim exchanges "{texts[0]}" and "{texts[1]}"')
                     return
+
+
+def check_order(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
+    """In a claim that repeats a whole sentence, single words may not stand in other places than there.
+
+    A phrase may have been moved to the front as a whole; two words that moved each for itself have changed
+    what they belong to.
+    """
+    mine = [word for word in claim.content if not word.lower.endswith("ly")]
+    units = [word.unit for word in mine]
+    for part in cited:
+        theirs = [word.unit for word in part.content if not word.lower.endswith("ly")]
+        alike = sum((Counter(units) & Counter(theirs)).values())
+        if len(units) < _WHOLE_LEAST or alike < _WHOLE * max(len(units), len(theirs)):
+            continue
+        matcher = SequenceMatcher(None, theirs, units, autojunk=False)
+        moved = [
+            mine[start]
+            for kind, _, _, start, end in matcher.get_opcodes()
+            if kind in ("insert", "replace") and end - start <= _ALONE and units[start] in theirs
+        ]
+        listed = _listed(claim)
+        if (
+            len(moved) > 1
+            and not all(word.unit in listed for word in moved)
+            and not _turned_passive(claim, part)
+        ):
+            texts = f'"{moved[0].text}" and "{moved[1].text}"'
+            yield Verdict(Support.PARTIAL, f"{texts} stand in other places in the cited sentence")
+            return
+
+
+def _listed(parsed: Parsed) -> set[str]:
+    """Return the members of lists: the things on both sides of "and" and "or"."""
+    words = parsed.words
+    found: set[str] = set()
+    for index, word in enumerate(words):
+        if word.lower in ("and", "or"):
+            near = [other.unit for other in words[max(0, index - 3) : index + 4] if other.is_content]
+            found |= set(near)
+    return found
 
 
 _Beside = tuple[str, str]

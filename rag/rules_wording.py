@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from rag.lexicon import (
     COVERING,
@@ -144,23 +143,12 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         instead = f' but "{min(weaker)}"' if weaker else ""
         yield Verdict(support, f'the cited sentence does not say "{word}"{instead}')
     majority = said & STRICT_MAJORITY | _most(claim)
-    exclusive = {
-        word.lower
-        for word, following in pairwise(claim.words)
-        if word.lower in EXCLUSIVE and not following.text[0].isdigit()  # "only 3 %" judges a cited number
-    }
-    allowed_exclusive = {
-        word.lower
-        for part in cited
-        for previous, word in pairwise((None, *part.words))
-        if word is not None and not (previous is not None and previous.lower == "not")  # "not only"
-    } & EXCLUSIVE
     for group, allowed in (
         (said & NECESSITY, NECESSARY),
         (said & {"least"}, {"least"}),
         (majority, MAJORITY | UNIVERSAL | COVERING),
         (said & SCARCE, SCARCE),
-        (exclusive, allowed_exclusive),
+        (_exclusive(claim), set().union(*map(_exclusive, cited))),
     ):
         for word in sorted(group):
             if not found & allowed:
@@ -177,6 +165,18 @@ def check_quantity(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
         if stronger:
             yield Verdict(Support.PARTIAL, f'the cited sentence says "{min(stronger)}"')
     yield from _doubt(claim, cited)
+
+
+def _exclusive(parsed: Parsed) -> set[str]:
+    """Return the words that say "only"; not those of "not only", nor of "only 3 %", which judges a number."""
+    padded = (None, *parsed.words, None)
+    return {
+        word.lower
+        for previous, word, following in zip(padded, parsed.words, padded[2:], strict=False)
+        if word.lower in EXCLUSIVE
+        and not (previous and previous.lower in ("not", "but"))
+        and not (following and following.text[0].isdigit())
+    }
 
 
 def _most(claim: Parsed) -> set[str]:

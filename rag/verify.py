@@ -15,7 +15,14 @@ import regex
 from rag.normal import clean
 from rag.quote import find_quote
 from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, proposed
-from rag.rules_order import check_comparison, check_direction, check_exchange, check_roles, check_subject
+from rag.rules_order import (
+    check_comparison,
+    check_direction,
+    check_exchange,
+    check_order,
+    check_roles,
+    check_subject,
+)
 from rag.rules_wording import check_negation, check_quantity
 from rag.types import Draft, Evidence, Paper, Span, Support, SupportChecker, Verdict
 from rag.words import Parsed, Word, has_stem, parse, says_something, stem, stems_of
@@ -27,20 +34,20 @@ Idf = Callable[[str], float]
 
 COVERED = 0.8
 """Least coverage of a supported claim. On AttributionBench dev and SciFact train (gold sentences) 79 % and
-81 % of the claims that pass the rules and reach 0.8 are supported; 74 % and 80 % at 0.7; 80 % and 88 % at 0.9,
-with a third fewer found."""
+81 % of the claims that pass the rules and reach 0.8 are supported; 74 % and 80 % at 0.7; 80 % and 88 % at
+0.9, with a third fewer found."""
 
 PARAPHRASED, ALIKE = 0.7, 0.75
 """Least coverage and cosine (all-MiniLM-L6-v2) of a supported paraphrase: 69 % and 70 % of those of the same
-two sets are supported; a higher cosine does not make them more so, a lower coverage makes them less so."""
+two sets are supported; a higher cosine does not make them more so, a lower coverage less so."""
 
 TOUCHED = 0.35
-"""Below this coverage a sentence hardly speaks of the claim: 6 % of the supported and 19 % of the other claims
-of AttributionBench dev lie there. It only decides between the verdicts partial and unchecked."""
+"""Below this coverage a sentence hardly speaks of the claim: 6 % of the supported and 19 % of the other
+claims of AttributionBench dev lie there. It only decides between the verdicts partial and unchecked."""
 
 DOUBTED, BELIEVED = 0.2, 0.9
-"""Probabilities of a learned check below which it withholds support, and from which it helps a paraphrase; set
-by care and not by measurement until there is such a check."""
+"""Probabilities of a learned check: below the first it withholds support, from the second on it helps a
+paraphrase. Set by care and not by measurement until there is such a check."""
 
 LABEL_WORDS = 3
 """A title, or what stands before its colon, of so few words is the name of the paper."""
@@ -110,6 +117,7 @@ def _rules(
     yield from check_direction(claim, cited)
     yield from check_roles(claim, cited)
     yield from check_exchange(claim, cited)
+    yield from check_order(claim, cited)
     yield from check_subject(claim, cited, _own_stems(abstract, known))
     yield from check_names(claim, cited, abstract, known)
     yield from check_expansions(claim, abstract)

@@ -1,14 +1,13 @@
 """Small papers with made-up vectors, for tests of the store that need no embedding model.
 
-Run as a program it is another process on an index, obeying one command a line: `python -m tests.records FOLDER`.
+Run as a program it is another process that opens indexes too, obeying one command a line.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -58,26 +57,21 @@ def record(n: int, budget: int = 1_000, **facts: Any) -> Record:
 
 
 class Other:
-    """Another process that has an index open; `do` gives it a command and returns its reply."""
+    """Another process; `do` gives it a command and returns its reply.
 
-    def __init__(self, location: str | Path) -> None:
+    `open LOCATION`, then `write FIRST LAST`, `delete N...`, `missing FIRST LAST`; `hold` begins to write and
+    goes on, `put FIRST LAST` writes meanwhile, `release` ends it.
+    """
+
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.records", str(location)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-m", "tests.records"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self._read()
 
     def do(self, command: str) -> str:
-        assert self.process.stdin
+        assert self.process.stdin and self.process.stdout
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
-        return self._read()
-
-    def _read(self) -> str:
-        assert self.process.stdout
         reply = self.process.stdout.readline()
         assert reply, "the other process has ended"
         return reply.strip()
@@ -87,45 +81,38 @@ class Other:
         self.process.wait()
 
 
-@contextmanager
-def other_process(location: str | Path) -> Iterator[Other]:
-    """Start another process on an index; it is killed at the end."""
-    other = Other(location)
-    try:
-        yield other
-    finally:
-        other.kill()
-
-
-def _obey(store: Store) -> None:
-    print("ready", flush=True)
-    held = store.writing()
-    for line in sys.stdin:
-        command, *numbers = line.split()
-        reply = "done"
-        if command == "hold":  # begins to write and goes on
-            held.__enter__()
-        elif command == "put":
-            store.put([record(n) for n in range(int(numbers[0]), int(numbers[1]))])
-        elif command == "release":
-            held.__exit__(None, None, None)
-            held = store.writing()
-        elif command == "write":
-            with store.writing():
-                store.put([record(n) for n in range(int(numbers[0]), int(numbers[1]))])
-        elif command == "delete":
-            with store.writing():
-                store.delete([f"{int(n):012x}" for n in numbers])
-        elif command == "missing":
-            store.refresh()
-            reply = str(len(missing(store, range(int(numbers[0]), int(numbers[1])))))
-        print(reply, flush=True)
-
-
 def missing(store: Store, numbers: range) -> list[int]:
     """Return which of the papers a search for their own vectors does not find first."""
     return [n for n in numbers if next(iter(store.search(vectors(n)[0], 1)), None) != f"{n:012x}"]
 
 
+def _obey() -> None:
+    store: Store
+    held: AbstractContextManager[None]
+    for line in sys.stdin:
+        command, _, rest = line.strip().partition(" ")
+        numbers = [int(word) for word in rest.split() if word.isdecimal()]
+        reply = "done"
+        if command == "open":
+            store = open_store(rest)
+        elif command == "hold":
+            held = store.writing()
+            held.__enter__()
+        elif command == "release":
+            held.__exit__(None, None, None)
+        elif command == "put":
+            store.put([record(n) for n in range(*numbers)])
+        elif command == "write":
+            with store.writing():
+                store.put([record(n) for n in range(*numbers)])
+        elif command == "delete":
+            with store.writing():
+                store.delete([f"{n:012x}" for n in numbers])
+        elif command == "missing":
+            store.refresh()
+            reply = str(missing(store, range(*numbers)))
+        print(reply, flush=True)
+
+
 if __name__ == "__main__":
-    _obey(open_store(sys.argv[1]))
+    _obey()

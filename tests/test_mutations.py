@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 SCITLDR = ROOT.parent / "shared" / "benchmarks" / "scitldr" / "dev.jsonl"
 LEAST = 5_000
 MORE_ABSTRACTS = 150
-"""SciTLDR abstracts beside the seeds: those with most digits, since numbers are what is changed most easily."""
+"""SciTLDR abstracts beside the seeds: those with most digits, since numbers change most easily."""
 
 Abstracts = list[list[str]]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import socket
-import subprocess
-import sys
+import socketserver
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -21,9 +18,10 @@ import numpy as np
 import pytest
 
 from rag.errors import StoreError
-from rag.store import CHUNKS, EMPTY, FORMAT, PAGE, PAPERS, Store
+from rag.rows import Record
+from rag.store import CHUNKS, EMPTY, FORMAT, PAGE, Store
 from rag.types import Filters, Source
-from tests.records import DIMENSIONS, MODEL, missing, open_store, other_process, paper, record, vectors
+from tests.records import DIMENSIONS, MODEL, Other, missing, open_store, paper, record, vectors
 
 
 def emptied(url: str) -> str:
@@ -47,6 +45,14 @@ def store(location: str) -> Iterator[Store]:
     opened = open_store(location)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Other]:
+    """Another process, for all the tests that do not kill it."""
+    process = Other()
+    yield process
+    process.kill()
 
 
 def ids(*numbers: int) -> list[str]:
@@ -160,28 +166,6 @@ def test_filters(store: Store) -> None:
     assert found(authors=frozenset({"Mülle"})) == set()
 
 
-def test_more_records_than_a_batch_may_hold(store: Store) -> None:
-    template = record(0)
-    count = PAGE + 600  # Chroma's limit is 5,461 rows
-    records = [
-        replace(
-            template,
-            paper=replace(template.paper, id=f"{n:012x}"),
-            chunks=tuple(replace(chunk, id=f"{n:012x}:0-9", paper_id=f"{n:012x}") for chunk in template.chunks),
-        )
-        for n in range(count)
-    ]
-    store.put(records)
-    assert store.counts() == (count, count)
-    everything = [item.paper.id for item in records]
-    assert store.digests().keys() == set(everything) == store.papers(everything).keys()
-    assert len(list(store.all_papers())) == len(store.all_sentences()) == len(store.paper_vectors()) == count
-    store.update([replace(item.paper, year=2026) for item in records[:700]])
-    assert len(store.search(template.vectors[0], 50, Filters(years=frozenset({2026})))) == 50
-    store.delete(everything[:-1])
-    assert store.counts() == (1, 1)
-
-
 def test_the_state_tells_what_is_stored(store: Store) -> None:
     with store.writing():
         store.put([record(1), record(2)])
@@ -206,57 +190,82 @@ def test_another_embedding_model_is_refused_with_the_remedy(location: str, model
     open_store(location).close()
 
 
-def test_what_another_process_wrote_is_seen(store: Store, location: str) -> None:
+def test_what_another_process_wrote_is_seen(store: Store, location: str, other: Other) -> None:
     """An open embedded index goes on to search the vectors it knows; `refresh` is what makes it see."""
     with store.writing():
         store.put([record(n) for n in range(5)])
     assert missing(store, range(5)) == []
     state = store.refresh()
-    with other_process(location) as other:
-        other.do("write 5 12")
-        other.do("delete 0")
+    other.do(f"open {location}")
+    other.do("write 5 12")
+    other.do("delete 0")
     assert store.refresh() not in (EMPTY, state)
     assert missing(store, range(12)) == [0]
 
 
-def test_processes_that_write_in_turns_lose_nothing(store: Store, location: str) -> None:
+def test_processes_that_write_in_turns_lose_nothing(store: Store, location: str, other: Other) -> None:
     """Chroma writes its own view of the vectors: one that has not seen the others' writes loses them."""
-    with other_process(location) as other:
-        for first in range(0, 240, 80):
-            other.do(f"write {first} {first + 40}")
-            with store.writing():
-                store.put([record(n) for n in range(first + 40, first + 80)])
-        assert other.do("missing 0 240") == "0"
+    other.do(f"open {location}")
+    for first in range(0, 120, 40):
+        other.do(f"write {first} {first + 20}")
+        with store.writing():
+            store.put([record(n) for n in range(first + 20, first + 40)])
+    assert other.do("missing 0 120") == "[]"
     store.refresh()
-    assert missing(store, range(240)) == []
-    assert store.counts() == (240, 240)
+    assert missing(store, range(120)) == [] and store.counts() == (120, 120)
 
 
-def test_many_threads_search_while_the_index_is_opened_anew(store: Store) -> None:
+# What a folder must do
+
+
+def test_more_records_than_a_batch_may_hold(tmp_path: Path) -> None:
+    store, template = open_store(tmp_path / "index"), record(0)
+    everything = ids(*range(PAGE + 500))  # Chroma's limit is 5,461 rows
+    records = [
+        Record(
+            replace(template.paper, id=paper_id),
+            (replace(template.chunks[0], id=f"{paper_id}:0-9", paper_id=paper_id),),
+            template.vectors,
+            template.sentence_vectors,
+        )
+        for paper_id in everything
+    ]
+    store.put(records)
+    assert store.counts() == (len(everything), len(everything))
+    assert store.digests().keys() == set(everything) == store.papers(everything).keys()
+    assert len(list(store.all_papers())) == len(store.all_sentences()) == len(store.paper_vectors()) == len(everything)
+    store.update([replace(item.paper, year=2026) for item in records[:600]])
+    assert len(store.search(template.vectors[0], 50, Filters(years=frozenset({2026})))) == 50
+    store.delete(everything[1_100:])
+    assert store.counts() == (1_100, 1_100)
+    store.close()
+
+
+def test_many_threads_search_while_the_index_is_opened_anew(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "index")
     store.put([record(n) for n in range(50)])
     with ThreadPoolExecutor(4) as pool:
         searches = [pool.submit(missing, store, range(50)) for _ in range(4)]
         for _ in range(10):
             store.reopen()
         assert [search.result() for search in searches] == [[]] * 4
+    store.close()
 
 
-# What a folder must do
-
-
-def test_a_second_writer_is_told(tmp_path: Path) -> None:
+def test_a_second_writer_is_told(tmp_path: Path, other: Other) -> None:
     store = open_store(tmp_path / "index")
-    with other_process(tmp_path / "index") as other:
-        other.do("hold")
-        with pytest.raises(StoreError, match=r"^another process is writing the index at .*; wait until it has finished$"), store.writing():
-            pass
-        other.do("put 1 3")
-        assert store.counts() == (2, 2)  # reading goes on
-        store.refresh()
-        other.do("release")
-        with store.writing():
-            store.put([record(3)])
-        assert missing(store, range(1, 4)) == []
+    other.do(f"open {tmp_path / 'index'}")
+    other.do("hold")
+    told = r"^another process is writing the index at .*; wait until it has finished$"
+    with pytest.raises(StoreError, match=told), store.writing():
+        pass
+    other.do("put 1 3")
+    assert store.counts() == (2, 2)  # reading goes on
+    store.refresh()
+    other.do("release")
+    with store.writing():
+        store.put([record(3)])
+    assert missing(store, range(1, 4)) == []
     store.close()
 
 
@@ -282,12 +291,12 @@ def test_what_a_killed_writer_left_is_taken_over(tmp_path: Path) -> None:
     with store.writing():
         store.put([record(0)])
     before = store.refresh()
-    with other_process(tmp_path / "index") as other:
-        other.do("hold")
-        other.do("put 1 30")
-        assert store.refresh() == before  # it still writes
-        os.kill(other.process.pid, signal.SIGKILL)
-        other.process.wait()
+    writer = Other()
+    writer.do(f"open {tmp_path / 'index'}")
+    writer.do("hold")
+    writer.do("put 1 30")
+    assert store.refresh() == before  # it still writes
+    writer.kill()
     assert store.refresh() != before
     assert missing(store, range(30)) == []
     state = store.state()
@@ -379,27 +388,39 @@ def test_an_address_where_no_chroma_answers_is_named() -> None:
         server.shutdown()
 
 
-def test_a_server_that_stops_is_named(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [Path(sys.executable).with_name("chroma"), "run", "--host", "127.0.0.1", "--port", str(port)]
-    server = subprocess.Popen([*command, "--path", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        store = None
-        for _ in range(600):
-            try:
-                store = open_store(f"http://127.0.0.1:{port}")
-                break
-            except StoreError:
-                time.sleep(0.1)
-        assert store
+class _Passage(socketserver.BaseRequestHandler):
+    """Passes a connection on to `target`, so that a server can be cut off without stopping it."""
+
+    target: tuple[str, int]
+
+    def handle(self) -> None:
+        with socket.create_connection(self.target) as upstream:
+            back = threading.Thread(target=self._pass, args=(upstream, self.request), daemon=True)
+            back.start()
+            self._pass(self.request, upstream)
+
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_server_that_stops_is_named(chroma_server: str) -> None:
+    _Passage.target = ("127.0.0.1", int(emptied(chroma_server).rpartition(":")[2]))
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Passage) as passage:
+        passage.daemon_threads = True
+        threading.Thread(target=passage.serve_forever, args=(0.01,), daemon=True).start()
+        store = open_store(f"http://127.0.0.1:{passage.server_address[1]}")
         store.put([record(1)])
-    finally:
-        server.kill()
-        server.wait()
-    for use in (store.counts, store.state, store.refresh, lambda: store.search(vectors(1)[0], 1), lambda: store.put([record(2)])):
-        with pytest.raises(StoreError, match=rf"^the Chroma server at http://127\.0\.0\.1:{port} does not answer .*see that it runs"):
+        passage.shutdown()
+        passage.server_close()
+    open_store(chroma_server).close()  # the server itself is well
+    stopped = rf"^the Chroma server at {re.escape(store.location)} does not answer .*see that it runs"
+    query = vectors(1)[0]
+    store._client._server._session.close()  # what is left of the connections
+    for use in (store.counts, store.state, store.refresh, lambda: store.search(query, 1), lambda: store.put([record(2)])):
+        with pytest.raises(StoreError, match=stopped):
             use()
     store.close()
-    assert PAPERS != CHUNKS

@@ -70,9 +70,10 @@ def test_stopping_ends_at_once_and_closes_the_events() -> None:
     assert closed.wait(30)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_fault_ends_the_events() -> None:
+def test_a_fault_ends_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error nobody foresaw is reported by the thread and does not leave the follower waiting."""
+    reported = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda fault: reported.set())
 
     def broken() -> Iterator[Event]:
         yield STEPS[0]
@@ -82,3 +83,4 @@ def test_a_fault_ends_the_events() -> None:
         return [event async for event in Run(broken)]
 
     assert asyncio.run(follow()) == STEPS[:1]
+    assert reported.wait(30)
