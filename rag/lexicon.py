@@ -31,6 +31,27 @@ CONDITIONS = _words("unless except only not nor never")
 SCALES = _words("hundred thousand million billion trillion percent percentage times fold orders per")
 """Words that continue a number before them."""
 
+KNOWN_ACRONYMS: dict[str, str] = {
+    **{"AI": "artificial intelligence", "ML": "machine learning", "RL": "reinforcement learning"},
+    **{"LLM": "large language model", "LM": "language model", "NLP": "natural language processing"},
+    **{"SFT": "supervised fine-tuning", "RLHF": "reinforcement learning from human feedback"},
+    **{"SGD": "stochastic gradient descent", "GD": "gradient descent", "GNN": "graph neural network"},
+    **{
+        "CNN": "convolutional neural network",
+        "RNN": "recurrent neural network",
+        "DNN": "deep neural network",
+    },
+    **{"MoE": "mixture of experts", "MDP": "Markov decision process", "VLM": "vision-language model"},
+    **{
+        "GAN": "generative adversarial network",
+        "VAE": "variational autoencoder",
+        "BO": "Bayesian optimization",
+    },
+    **{"GP": "Gaussian process", "OOD": "out of distribution", "CoT": "chain of thought"},
+    **{"LoRA": "low-rank adaptation", "MLP": "multilayer perceptron"},
+}
+"""Acronyms that papers use without expanding them."""
+
 NUMBER_WORDS: dict[str, int] = {
     **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8},
     **{"nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15},
@@ -66,7 +87,10 @@ GENERIC = _words(
     investigate investigates explore explores explored examine examines aim aims called named known
     demonstrate demonstrates find finds found suggest suggests involve involves include includes including
     specifically namely particular particularly result results finding findings way order able ability
-    provide provides provided offer offers make makes made address addresses focus focuses achieve achieves"""
+    provide provides provided offer offers make makes made address addresses focus focuses achieve achieves
+    contain contains comprise comprises consist consists occur occurs look looked become becomes serve serves
+    act acts work works reach reaches take takes get gets give gives evaluate evaluated evaluation test tested
+    experiment experiments validate conduct perform performs yes new novel various"""
 )
 """Words of scientific talk: a claim may add them without adding to what is said."""
 

@@ -55,6 +55,7 @@ _MULTIPLES = regex.compile(
     regex.IGNORECASE,
 )
 _PHRASE_END = regex.compile(r"[.,;:()]|\s(?:and|or|to|in|on|for|with|by|than|of|from)\s")
+_MEASURED = regex.compile(r"(?P<phrase>[^.;:()]*)\s(?:of|is|was|are|were|at)\s(?:about\s|around\s)?\Z")
 _BEFORE = 24
 """Characters before a number among which a bound stands ("no more than about ")."""
 
@@ -116,10 +117,10 @@ def numbers(text: str) -> tuple[Number, ...]:
             first = found_numbers[-1]
             if not first.unit:
                 shared = scale if scales[-1] == 1 else Decimal(1)
-                counted = first.counted or _counted(text, found.end())
+                counted = first.counted or _counted(text, found.start(), found.end())
                 found_numbers[-1] = replace(first, value=first.value * shared, unit=unit, counted=counted)
         number = Number(
-            value, unit, _bound_before(text, found.start()), _counted(text, found.end()), found[0].strip(),
+            value, unit, _bound_before(text, found.start()), _counted(text, found.start(), found.end()), found[0].strip(),
             found.start(), found.end(), surroundings(text, found.start(), found.end()),
         )  # fmt: skip
         found_numbers.append(number)
@@ -160,11 +161,17 @@ def _multiples(text: str) -> Iterator[Number]:
         )
 
 
-def _counted(text: str, end: int) -> frozenset[str]:
-    """Return the stems of the up to three words after a number in its clause."""
+def _counted(text: str, start: int, end: int) -> frozenset[str]:
+    """Return the stems of the up to three words that a number counts or measures: those after it ("116
+    dialogues", "85.16 POPE F1"), or before "of" and "is" if there are none ("a POPE F1 of 85.16")."""
     following = _PHRASE_END.split(text[end : end + 80], maxsplit=1)[0]
     words = [word for word in parse(following).words if not any(map(str.isdigit, word.text))]
-    return frozenset(word.stem for word in words[:3] if says_something(word))
+    stems = frozenset(word.stem for word in words[:3] if says_something(word))
+    of = _MEASURED.search(text, max(0, start - 80), start)
+    if stems or not of:
+        return stems
+    before = [word.stem for word in parse(_PHRASE_END.split(of["phrase"])[-1]).words if says_something(word)]
+    return frozenset(before[-3:])
 
 
 def formulas(text: str) -> tuple[tuple[str, tuple[int, int]], ...]:

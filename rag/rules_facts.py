@@ -8,17 +8,17 @@ from itertools import pairwise
 
 import regex
 
-from rag.lexicon import SUBJECT_PRONOUNS
+from rag.lexicon import KNOWN_ACRONYMS, SUBJECT_PRONOUNS
 from rag.numbers import NEAR, Number, all_numbers, counts_same, formulas, numbers, same_unit, same_value
 from rag.types import Support, Verdict
 from rag.words import (
     Parsed,
     Surroundings,
     has_stem,
+    nearness,
     parse,
     related,
     says_something,
-    shared,
     stem,
     stems_of,
     surroundings,
@@ -42,16 +42,16 @@ _REVERSE = regex.compile(
     r"(?: \((?P<words>[\p{L}' -]+ [\p{L}' -]+)\)"
     r"|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
 )
+_SENTENCE_END = regex.compile(r"[.?!]\s")
 _PROPOSED = regex.compile(
     r"\b(?:propos(?:e|es|ed|ing)|introduc(?:e|es|ed|ing)|present(?:s|ed|ing)?|develop(?:s|ed|ing)?|call(?:s|ed)?|named?"
-    r"|term(?:s|ed)?|dub(?:s|bed)?|describe[sd]?|releas(?:e|es|ed|ing)|yields|called)\s[^.,;:]{0,80}",
+    r"|term(?:s|ed)?|dub(?:s|bed)?|describe[sd]?|formali[sz]e[sd]?|formulated?|defined?|releas(?:e|es|ed|ing)|yields|called)\s[^.,;:]{0,80}",
     regex.IGNORECASE,
 )
 
 
-CLEARLY = 3
-"""By how much the surroundings of another value must be more alike (`words.shared`): a word more on the same
-side and one on the other."""
+CLEARLY = 2
+"""How many words more the surroundings of another value must share (`words.nearness`): one may be chance."""
 
 
 def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> Iterator[Verdict]:
@@ -63,6 +63,18 @@ def check_numbers(claim: Parsed, cited: Sequence[Parsed], abstract: Parsed) -> I
             yield verdict
     yield from _reversed_ranges(claim, cited)
     yield from _formulas(claim, cited)
+    yield from _numbered_words(claim, cited)
+
+
+_NUMBERED = regex.compile(r"(?<![\p{L}\d-])\p{Ll}+-\d+(?:\.\d+)*(?![\p{L}\d])")
+
+
+def _numbered_words(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
+    """A word with its number, "top-5", is neither a number nor a name to the other rules: it must be cited as it is."""
+    known = {word for part in cited for word in _NUMBERED.findall(part.text)}
+    for word in _NUMBERED.findall(claim.text):
+        if word not in known:
+            yield Verdict(Support.PARTIAL, f'"{word}" is not in the cited sentence')
 
 
 def _formulas(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
@@ -81,9 +93,9 @@ def _formulas(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
 
 def _rival(around: Surroundings, own: str, places: Sequence[tuple[str, Surroundings]]) -> str | None:
     """Return another value whose surroundings are clearly more like the claim's than those of its own."""
-    best = max(shared(around, other) for value, other in places if value == own)
+    best = max(nearness(around, other) for value, other in places if value == own)
     for value, other in places:
-        if value != own and shared(around, other) >= best + CLEARLY:
+        if value != own and nearness(around, other) >= best + CLEARLY:
             return value
     return None
 
@@ -132,13 +144,12 @@ def _judge_number(number: Number, found: Sequence[Number], abstract: Parsed) -> 
 
 def _other_number(number: Number, own: Sequence[Number], found: Sequence[Number]) -> Number | None:
     """Return a number of the same unit that stands where the claim has its own, if one clearly does."""
-    best = max(shared(number.around, other.around) for other in own)
+    if any(number.counted & other.counted for other in own):
+        return None
+    best = max(nearness(number.around, other.around) for other in own)
     for other in found:
-        if (
-            same_unit(number, other)
-            and other not in own
-            and shared(number.around, other.around) >= best + CLEARLY
-        ):
+        closer = nearness(number.around, other.around) >= best + CLEARLY
+        if closer and same_unit(number, other) and other not in own:
             return other
     return None
 
@@ -240,15 +251,22 @@ def _carried_over(name: str, cited: Sequence[Parsed], abstract: Parsed) -> bool:
     return own or (pronoun and _key_parts(name) in expansions(abstract.text))
 
 
+@lru_cache(maxsize=1024)
 def proposed(text: str) -> tuple[str, ...]:
-    """Return the names of what a cleaned abstract proposes ("we present Unpaired CCA (UCCA)")."""
-    found = [name for match in _PROPOSED.finditer(text) for name in names(match[0])]
+    """Return the names of what a cleaned abstract proposes ("we present Unpaired CCA (UCCA)"): those in the
+    words after the verb, and the acronyms expanded in the rest of its sentence."""
+    given = expansions(text)
+    found: list[str] = []
+    for match in _PROPOSED.finditer(text):
+        found += names(match[0])
+        rest = _SENTENCE_END.split(text[match.end() :], maxsplit=1)[0]
+        found += [acronym for acronym in given if f"({acronym})" in rest]
     return tuple(dict.fromkeys(found))
 
 
 def _spelled_out(name: str, cited: Sequence[Parsed], expanded: dict[str, str]) -> bool:
     """Say whether the cited sentences have an acronym's words, as the abstract expands it."""
-    words = expanded.get(_key_parts(name))
+    words = expanded.get(_key_parts(name)) or KNOWN_ACRONYMS.get(_key_parts(name))
     stems = stems_of(cited)
     if words:
         wanted = [word.stem for word in parse(words).words if says_something(word)]

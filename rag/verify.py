@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import regex
 
+from rag.lexicon import KNOWN_ACRONYMS
 from rag.normal import clean
 from rag.quote import find_quote
 from rag.rules_facts import check_expansions, check_names, check_numbers, expansions, proposed
@@ -185,7 +186,7 @@ def _compound(words: Sequence[Word], index: int) -> set[str]:
 def _evidence_stems(cited: Sequence[Parsed], abstract: Parsed) -> frozenset[str]:
     """Return the stems of the cited sentences, with acronyms and what they are expanded to taken as one."""
     stems = stems_of(cited)
-    for acronym, words in expansions(abstract.text).items():
+    for acronym, words in {**KNOWN_ACRONYMS, **expansions(abstract.text)}.items():
         expanded = {word.stem for word in parse(words).words if says_something(word)}
         if stem(acronym) in stems or stem(acronym + "s") in stems:
             stems |= expanded

@@ -264,3 +264,8 @@ def shared(first: Surroundings, second: Surroundings) -> int:
         + len(after & other_before)
         + len(before & other_after)
     )
+
+
+def nearness(first: Surroundings, second: Surroundings) -> int:
+    """Count the words that two surroundings share, on whichever side: "by 5 % on X" is "on X by 5 %"."""
+    return len((first[0] | first[1]) & (second[0] | second[1]))

@@ -117,9 +117,7 @@ def written(extractive: Served, model: FakeModel) -> Iterator[Served]:
     """The chat over the same papers with a language model service, which is asked once only."""
     config = extractive.assistant.config
     served = Served(
-        Assistant.open(
-            config, writer="openai", base_url=model.base_url, api_key="key", model="fake-model", retries=0
-        )
+        Assistant.open(config, writer="openai", base_url=model.base_url, api_key="key", model="fake-model", retries=0)
     )
     yield served
     served.close()

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import chromadb
 import numpy as np
@@ -219,23 +220,24 @@ def test_processes_that_write_in_turns_lose_nothing(store: Store, location: str,
 
 
 def test_more_records_than_a_batch_may_hold(tmp_path: Path) -> None:
-    store, template = open_store(tmp_path / "index"), record(0)
+    store, template = Store(str(tmp_path / "index"), MODEL, 4), record(0, abstract="One.")
     everything = ids(*range(PAGE + 500))  # Chroma's limit is 5,461 rows
+    made_up = np.random.default_rng(0).normal(size=(len(everything), 1, 4)).astype(np.float32)
     records = [
         Record(
             replace(template.paper, id=paper_id),
             (replace(template.chunks[0], id=f"{paper_id}:0-9", paper_id=paper_id),),
-            template.vectors,
-            template.sentence_vectors,
+            vector,
+            vector,
         )
-        for paper_id in everything
+        for paper_id, vector in zip(everything, made_up, strict=True)
     ]
     store.put(records)
     assert store.counts() == (len(everything), len(everything))
     assert store.digests().keys() == set(everything) == store.papers(everything).keys()
     assert len(list(store.all_papers())) == len(store.all_sentences()) == len(store.paper_vectors()) == len(everything)
     store.update([replace(item.paper, year=2026) for item in records[:600]])
-    assert len(store.search(template.vectors[0], 50, Filters(years=frozenset({2026})))) == 50
+    assert len(store.search(made_up[0, 0], 50, Filters(years=frozenset({2026})))) == 50
     store.delete(everything[1_100:])
     assert store.counts() == (1_100, 1_100)
     store.close()
@@ -392,9 +394,11 @@ class _Passage(socketserver.BaseRequestHandler):
     """Passes a connection on to `target`, so that a server can be cut off without stopping it."""
 
     target: tuple[str, int]
+    connections: ClassVar[list[socket.socket]] = []
 
     def handle(self) -> None:
         with socket.create_connection(self.target) as upstream:
+            self.connections.append(upstream)
             back = threading.Thread(target=self._pass, args=(upstream, self.request), daemon=True)
             back.start()
             self._pass(self.request, upstream)
@@ -415,11 +419,12 @@ def test_a_server_that_stops_is_named(chroma_server: str) -> None:
         store = open_store(f"http://127.0.0.1:{passage.server_address[1]}")
         store.put([record(1)])
         passage.shutdown()
-        passage.server_close()
+        for connection in _Passage.connections:
+            with suppress(OSError):  # closed already
+                connection.shutdown(socket.SHUT_RDWR)
     open_store(chroma_server).close()  # the server itself is well
     stopped = rf"^the Chroma server at {re.escape(store.location)} does not answer .*see that it runs"
     query = vectors(1)[0]
-    store._client._server._session.close()  # what is left of the connections
     for use in (store.counts, store.state, store.refresh, lambda: store.search(query, 1), lambda: store.put([record(2)])):
         with pytest.raises(StoreError, match=stopped):
             use()

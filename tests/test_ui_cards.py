@@ -67,9 +67,7 @@ def test_quotes_are_marked_at_their_offsets(abstract: str, pairs: list[tuple[int
 @given(TEXT, TEXT, TEXT, TEXT, TEXT)
 def test_nothing_of_a_paper_becomes_markup(title: str, author: str, venue: str, url: str, abstract: str) -> None:
     """Whatever stands in a paper's fields, the card has the tags of cards only, and no attribute of theirs."""
-    paper = Paper(
-        "id", abstract, "label", title, (author,), 2026, venue, url, sources=(Source(f"{venue}.txt", 1),)
-    )
+    paper = Paper("id", abstract, "label", title, (author,), 2026, venue, url, sources=(Source(f"{venue}.txt", 1),))
     html = paper_card(paper, [(0, len(abstract))], 1, "card-1-1")
     assert tags(html) <= OWN_TAGS
     assert not re.search(r"<[^>]*\son\w+\s*=", html)
@@ -117,9 +115,7 @@ def done(claims: tuple[Claim, ...], papers: tuple[Paper, ...], removed: tuple[Cl
     """Return the last event of an answer."""
     abstained = not claims
     text = "refused" if abstained else "text"
-    return AnswerDone(
-        Answer("q", "single", abstained, text, claims, papers, (), "w", Usage(), Timings(), removed)
-    )
+    return AnswerDone(Answer("q", "single", abstained, text, claims, papers, (), "w", Usage(), Timings(), removed))
 
 
 def test_the_panel_follows_the_answer() -> None:

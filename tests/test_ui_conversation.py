@@ -22,9 +22,7 @@ from rag.types import (
 from ui.conversation import Conversation
 
 PAPER = Paper("p1", "Widgets are blue.", "WID")
-CLAIM = Claim(
-    "Widgets are blue.", Support.SUPPORTED, "r", (Citation(1, "p1", Quote("p1", PAPER.abstract, 0, 17)),)
-)
+CLAIM = Claim("Widgets are blue.", Support.SUPPORTED, "r", (Citation(1, "p1", Quote("p1", PAPER.abstract, 0, 17)),))
 
 
 def answered(question: str, claims: tuple[Claim, ...] = (CLAIM,), note: str | None = None) -> AnswerDone:

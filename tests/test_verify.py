@@ -70,6 +70,9 @@ READOUT = "the readout is train-biased before grokking onset"
 TEMPERATURE = "we introduce a safety temperature mechanism"
 OPSD = "OPSD fails in our tested settings"
 BURSTS = "analyzing firing rates alone obscures"
+FIVE_SETS = "In-depth experiments on five large-scale datasets"
+TPC = "TPC achieves 81.42/64.05"
+CENTROID = "jointly governed by class-centroid-level"
 ULTRA_FAIL = "Effective alignment requires avoiding both failure modes"
 
 SUPPORTED = [
@@ -164,6 +167,18 @@ SUPPORTED = [
     ),
     ("Analyzing firing rates alone obscures the latent structure underlying bursts.", BURSTS),
     ("Effective alignment requires avoiding both failure modes.", ULTRA_FAIL),
+    ("S-2LS and SD-2LS were tested on five large-scale datasets.", FIVE_SETS),
+    ("THERAPYJUDGEBENCH contains 116 dialogues and 1,270 expert ratings.", JUDGE),
+    ("TPC reaches a POPE F1 of 85.16 on the LLaVA-1.5-7B stack.", TPC),
+    ("TPC achieves 59.57 OKVQA accuracy under an LLaVA-1.5-7B stack.", TPC),
+    (
+        "DISCA reduces cultural misalignment on MultiTP for binary moral dilemmas by 10–24% across 20 countries "
+        "and 7 open-weight backbones (2B–70B) from five model families.",
+        DISCA,
+    ),
+    ("Value heads mediate harmlessness, honesty, and helpfulness.", DIMENSIONS),
+    ("DPO collapses when the policy drifts away from the offline dataset support.", COLLAPSE),
+    ("The final layer governs a GNN's confidence at the class-centroid level.", CENTROID),
 ]
 
 REJECTED = [
@@ -194,6 +209,9 @@ REJECTED = [
     ("LB-MCTS outperforms hybrid baselines on 140 AMLB datasets.", AMLB),
     ("TG-ITE achieves O(N^2) sample complexity in BAI.", RATE),
     ("TG-ITE achieves O(log N) sample complexity in BAI.", RATE),
+    ("TPC reaches a POPE F1 of 59.57 on the LLaVA-1.5-7B stack.", TPC),
+    ("DISCA reduces cultural misalignment on MultiTP by 2–7% on binary moral dilemmas.", DISCA),
+    ("DISCA reduces cultural misalignment on MultiTP by 10-24% across 7 countries and 20 backbones.", DISCA),
     # negation
     ("UCCA learns linear projections with access to paired samples during training.", PAIRED),
     ("Ultra-DPO does not outperform DPO on multiple benchmarks.", ULTRA),

@@ -45,9 +45,7 @@ def serve(config: Config, host: str, port: int) -> None:
         try:
             _, url, _ = page.launch(server_name=host, server_port=port, **launch_options())
         except OSError as error:
-            raise UserError(
-                f"port {port} of {host} cannot be used ({error}); choose another with --port"
-            ) from error
+            raise UserError(f"port {port} of {host} cannot be used ({error}); choose another with --port") from error
         print(f"Plenary is at {url} (Ctrl-C ends it)", flush=True)
         page.block_thread()
 
