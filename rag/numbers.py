@@ -120,8 +120,8 @@ def numbers(text: str) -> tuple[Number, ...]:
                 counted = first.counted or _counted(text, found.start(), found.end())
                 found_numbers[-1] = replace(first, value=first.value * shared, unit=unit, counted=counted)
         number = Number(
-            value, unit, _bound_before(text, found.start()), _counted(text, found.start(), found.end()), found[0].strip(),
-            found.start(), found.end(), surroundings(text, found.start(), found.end()),
+            value, unit, _bound_before(text, found.start()), _counted(text, found.start(), found.end()),
+            found[0].strip(), found.start(), found.end(), surroundings(text, found.start(), found.end()),
         )  # fmt: skip
         found_numbers.append(number)
         scales.append(scale)

@@ -70,7 +70,7 @@ _NUMBERED = regex.compile(r"(?<![\p{L}\d-])\p{Ll}+-\d+(?:\.\d+)*(?![\p{L}\d])")
 
 
 def _numbered_words(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """A word with its number, "top-5", is neither a number nor a name to the other rules: it must be cited as it is."""
+    """A word with its number, "top-5", is no number and no name to the other rules: it must be cited as it is."""
     known = {word for part in cited for word in _NUMBERED.findall(part.text)}
     for word in _NUMBERED.findall(claim.text):
         if word not in known:
@@ -205,7 +205,10 @@ def _key(name: str) -> str:
 def has_name(name: str, text: str) -> bool:
     """Say whether a cleaned text names something as a whole word, with or without its hyphens."""
     escaped = r"[\s-]?".join(regex.escape(part) for part in regex.split(r"[\s-]", _key_parts(name)))
-    form = regex.compile(rf"(?<![\p{{L}}\p{{N}}]){escaped}s?(?![\p{{L}}\p{{N}}])")
+    # "DPO" is not named by "Ultra-DPO", though "LLM" is by "non-LLM"
+    form = regex.compile(
+        rf"(?<!\p{{Lu}}[\p{{L}}\p{{N}}]*-)(?<![\p{{L}}\p{{N}}]){escaped}s?(?![\p{{L}}\p{{N}}])"
+    )
     if form.search(text):
         return True
     if name.isalpha() and name[1:].islower():  # a capitalised word may stand in lower case
@@ -215,9 +218,9 @@ def has_name(name: str, text: str) -> bool:
         return True
     # of "HIV-positive" the second part is a word like any other and judged by coverage
     parts = [part for part in name.split("-") if not part.islower()]
-    return (
-        0 < len(parts) < len(name) and parts != [name] and all(has_name(part, text) for part in parts if part)
-    )
+    if parts == [name] or not parts or not all(part.isalpha() and len(part) > 1 for part in parts):
+        return False  # "GPT-4" is not named by "GPT-3 ... 4 tasks"
+    return all(has_name(part, text) for part in parts)
 
 
 def _key_parts(name: str) -> str:

@@ -369,6 +369,12 @@ def _explained(location: str) -> Iterator[None]:
         raise StoreError(
             f"the Chroma server at {location} does not answer ({error}); see that it runs (`chroma run`)"
         ) from error
+    except RuntimeError as error:
+        if "closed" not in str(error):  # what httpx says when a connection that others share was closed
+            raise
+        raise StoreError(
+            f"the Chroma server at {location} does not answer ({error}); see that it runs (`chroma run`)"
+        ) from error
     except (ChromaError, OSError) as error:
         raise StoreError(
             f"the index at {location} cannot be used ({error}); see to the cause, or index the files again into "

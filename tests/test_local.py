@@ -285,7 +285,16 @@ def test_a_dead_process_is_told_and_started_again(model: LocalModel, writer: Loc
     with pytest.raises(ProviderError, match="cut off") as caught:
         list(pieces)
     assert caught.value.retry
-    assert text_of(writer.write(CAPITAL)).strip(". ") == "Paris"
+    assert _asked_again(writer).strip(". ") == "Paris"
+
+
+def _asked_again(writer: LocalWriter) -> str:
+    """Ask; a process that has not wholly gone yet may be met once more, and says so."""
+    try:
+        return text_of(writer.write(CAPITAL))
+    except ProviderError as error:
+        assert error.retry
+        return text_of(writer.write(CAPITAL))
 
 
 _PARENT = """
