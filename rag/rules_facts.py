@@ -70,7 +70,7 @@ _NUMBERED = regex.compile(r"(?<![\p{L}\d-])\p{Ll}+-\d+(?:\.\d+)*(?![\p{L}\d])")
 
 
 def _numbered_words(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """A word with its number, "top-5", is no number and no name to the other rules: it must be cited as it is."""
+    """A word with its number, "top-5", is no number and no name to the other rules: it is cited as it is."""
     known = {word for part in cited for word in _NUMBERED.findall(part.text)}
     for word in _NUMBERED.findall(claim.text):
         if word not in known:

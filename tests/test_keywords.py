@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import StoreError
-from rag.keywords import B, K1, KeywordIndex, tokenize
+from rag.keywords import K1, B, KeywordIndex, tokenize
 
 TEXTS = {
     "a": "Safety-aware upcycling turns safety layers into experts.",

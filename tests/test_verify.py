@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rag.rules_facts import check_names
 from rag.types import Draft, Evidence, Paper, Span, Support
 from rag.verify import check_draft, coverage, find_quote, judge, question_echo
+from rag.words import parse
 
 SEEDS = Path(__file__).parent.parent / "data"
 ABSTRACTS = [
@@ -172,7 +174,8 @@ SUPPORTED = [
     ("TPC reaches a POPE F1 of 85.16 on the LLaVA-1.5-7B stack.", TPC),
     ("TPC achieves 59.57 OKVQA accuracy under an LLaVA-1.5-7B stack.", TPC),
     (
-        "DISCA reduces cultural misalignment on MultiTP for binary moral dilemmas by 10–24% across 20 countries "
+        "DISCA reduces cultural misalignment on MultiTP for binary moral dilemmas by "
+        "10–24% across 20 countries "
         "and 7 open-weight backbones (2B–70B) from five model families.",
         DISCA,
     ),
@@ -320,6 +323,23 @@ def test_numbers_have_values_units_and_bounds(claim: str, supported: bool) -> No
     )
     verdict = judge(claim, [sentence], sentence, idf=even)
     assert (verdict.support is Support.SUPPORTED) is supported, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "cited"),
+    [
+        ("GPT-4", "We compare with GPT-3 on 4 tasks.", False),
+        ("DPO", "Ultra-DPO is trained on four tasks.", False),
+        ("LLM", "We compare with non-LLM baselines on tasks.", True),
+        ("LLMs", "We compare an LLM-based agent on tasks.", True),
+        ("Llama-3.1", "We finetune Llama-3.1-8B on tasks.", True),
+        ("Fine-tuning", "The fine-tuning of models on tasks.", True),
+        ("RL", "We train with reinforcement learning on tasks.", True),
+        ("LORA", "We train with LoRA on tasks.", False),
+    ],
+)
+def test_names_are_known_in_their_forms(name: str, sentence: str, cited: bool) -> None:
+    assert (not list(check_names(parse(f"It is {name}."), [parse(sentence)], parse(sentence), ()))) is cited
 
 
 def test_similarity_helps_a_paraphrase_and_overrides_no_rule() -> None:
