@@ -31,7 +31,7 @@ from rag.types import Filters, Span
 
 KEPT = 2
 """Snapshots kept: the newest, and the one a reader may be opening at this moment."""
-LAYOUT = 3
+LAYOUT = 4
 """What a snapshot holds and how; one of another layout is never opened."""
 
 _COMPLETE = "complete"
@@ -61,9 +61,9 @@ class Snapshot:
         return self.keywords.paper_ids
 
     def named(self, name: str) -> NDArray[np.bool_]:
-        """Return for every paper whether its title or label has a name, whatever its case and punctuation."""
+        """Return for every paper whether its label is a name or begins with it, in any case and punctuation."""
         wanted = _folded_name(name)
-        return np.array([wanted in own for own in self.names], dtype=bool)
+        return np.array([own.startswith(wanted) for own in self.names], dtype=bool)
 
     def sentences_of(self, paper_id: str) -> tuple[tuple[Span, ...], NDArray[np.float32]]:
         """Return the spans of a paper's sentences and their unit vectors, shape (n, d)."""
@@ -159,7 +159,7 @@ def _build(store: Store, state: str, place: Path) -> None:
         np.save(work / "spans.npy", np.concatenate([np.zeros((0, 2), np.int32), *(part.spans for part in found)]))
         np.save(work / "vectors.npy", np.concatenate([no_vectors, *(part.vectors for part in found)]))
         (work / "filters.json").write_text(json.dumps([filter_fields(paper) for paper in papers]), "utf-8")
-        names = [_folded_name(f"{paper.title or ''} {paper.label}") for paper in papers]
+        names = [_folded_name(paper.label) for paper in papers]
         (work / "names.json").write_text(json.dumps(names), "utf-8")
         (work / _COMPLETE).touch()
         # Fails when another process built the same state meanwhile: then that one is taken.
