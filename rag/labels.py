@@ -27,7 +27,7 @@ def label_for(abstract: str, title: str | None = None) -> str:
     text = unwrapped(abstract)
     name = method_name(abstract)
     label = name or subject(abstract) or cut(" ".join(text.split()))
-    return label or "Untitled"
+    return label.strip() or "Untitled"
 
 
 def _title_label(title: str, abstract: str) -> str:
@@ -39,7 +39,7 @@ def _title_label(title: str, abstract: str) -> str:
     name = method_name(abstract)
     if name and (is_name(name) or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", title)):
         return name
-    return cut(title) or "Untitled"
+    return cut(title).strip() or "Untitled"
 
 
 def _has_name(words: Sequence[str]) -> bool:

@@ -113,7 +113,7 @@ class Store:
                 f"the index at {self.location} was built with the embedding model {model[0]} ({model[1]} dimensions), "
                 f"not {self.model_id} ({self.dimensions}); index the files again into another --store"
             )
-        if collection.configuration.get("hnsw", {}).get("space") != "cosine":
+        if (collection.configuration_json.get("hnsw") or {}).get("space") != "cosine":
             raise StoreError(
                 f"the collection {name} at {self.location} does not use cosine distance; index the files again "
                 "into another --store"
