@@ -29,7 +29,7 @@ def parameters(settings: dict[str, Any]) -> Any:
     chosen.n_parallel = 1
     # Prompts that were pushed out by another kind of prompt come back from here: 28 kB a token.
     chosen.cache_ram_mib = 256
-    # Replies repeat their prompt: three words of a sentence foretell the next three, and reading four at once
+    # Replies repeat their prompt: three tokens foretell the next three, and reading four at once
     # costs 1.8 times as much computing as writing one (longer drafts cost more than they save).
     chosen.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
     chosen.speculative.ngram_simple.size_n = chosen.speculative.ngram_simple.size_m = 3

@@ -129,9 +129,8 @@ def test_a_damaged_one_is_made_anew(store: Store, tmp_path: Path) -> None:
     for file in files:
         data = file.read_bytes()
         for damaged in (b"", data[: len(data) // 2], None):
-            if damaged is None:
-                file.unlink()
-            else:
+            file.unlink()  # not written over: an open snapshot looks into the old file
+            if damaged is not None:
                 file.write_bytes(damaged)
             assert same(open_snapshot(store, folder), whole), file
     (made / "complete").unlink()
@@ -145,7 +144,9 @@ def test_a_snapshot_that_does_not_fit_together_is_made_anew(store: Store, tmp_pa
     whole = open_snapshot(store, folder)
     (made,) = folder.iterdir()
     for name in ("papers.npy", "first.npy", "spans.npy", "vectors.npy"):
-        np.save(made / name, np.load(made / name)[:-1])
+        shorter = np.load(made / name)[:-1]
+        (made / name).unlink()
+        np.save(made / name, shorter)
         assert same(open_snapshot(store, folder), whole), name
     (made / "filters.json").write_text("{}")
     assert same(open_snapshot(store, folder), whole)
