@@ -80,8 +80,8 @@ def fuse(
 
 NAME_BONUS = 0.5
 """Lift of a paper that bears the name asked for, as a share of the whole scale: enough to put it before papers
-that share the question's other words. Lifting every paper with the
-name in its text or title cost .02 to .04 nDCG@10 on SciFact."""
+that share the question's other words. It has a
+price where names are common words of a field: nDCG@10 on SciFact is .742 without it."""
 
 RARE = 0.02
 """A name in more than this share of the papers (and in more than three) tells no paper from another."""
