@@ -23,13 +23,14 @@ for _name, _value in {
 # The libraries behind these names take seconds to import: a name brings its module when it is first used.
 if TYPE_CHECKING:
     from rag.build import Assistant, Indexed
-    from rag.chain import PaperRetriever, answering_chain, parse_history
+    from rag.chain import PaperRetriever, answering_chain
     from rag.config import Config
     from rag.documents import (
         answer_document,
         claim_document,
         hits_document,
         paper_document,
+        parse_history,
         skipped_document,
         status_document,
     )
@@ -59,7 +60,7 @@ _HOME = {
     "Indexed": "rag.build",
     "PaperRetriever": "rag.chain",
     "answering_chain": "rag.chain",
-    "parse_history": "rag.chain",
+    "parse_history": "rag.documents",
     "Config": "rag.config",
     "answer_document": "rag.documents",
     "claim_document": "rag.documents",

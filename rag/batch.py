@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.build import Assistant
-from rag.chain import parse_history
-from rag.documents import answer_document, hits_document
+from rag.documents import answer_document, hits_document, parse_history
 from rag.errors import InputError, ProviderError, UserError
 
 

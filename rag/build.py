@@ -9,20 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag import assets, tokens
 from rag.config import Config
 from rag.embed import DIMENSIONS, MiniLM
 from rag.errors import UserError
 from rag.index import index_papers
-from rag.llm import ChatWriter, Service
 from rag.load import load_paths
-from rag.local import LocalModel
 from rag.pipeline import Parts, Pipeline, search
 from rag.snapshot import Snapshot, open_snapshot
 from rag.store import Store
 from rag.types import Answer, Event, Filters, Hit, Paper, Skipped, Status, Turn, Writer
+
+if TYPE_CHECKING:
+    from rag.local import LocalModel
 
 MODEL_ID = "all-MiniLM-L6-v2/int8/late-1"
 """Names the embedding model and the way vectors are made; stored with an index and checked."""
@@ -222,12 +223,17 @@ class Assistant:
         config = self.config
         if kind == "extractive":
             return None
+        # LangChain takes seconds to import: only where a model is opened.
         if kind == "openai":
+            from rag.llm import ChatWriter, Service
+
             service = Service(
                 config.base_url, config.api_key, config.model, timeout=config.timeout, retries=config.retries
             )
             return ChatWriter(service, self._count_tokens)
         if kind == "local":
+            from rag.local import LocalModel
+
             self._local = LocalModel(
                 assets.path(assets.LANGUAGE_MODEL, config.home / "assets"), threads=config.threads
             )

@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import ConfigDict
 
 from rag.build import Assistant
-from rag.documents import answer_document, claim_document
+from rag.documents import answer_document, claim_document, parse_history
 from rag.errors import UserError
 from rag.types import AnswerDone, ClaimChecked, EvidenceFound, Turn
 
@@ -76,15 +76,3 @@ def _question(given: Any) -> str:
 
 def _history(given: Any) -> list[Turn]:
     return parse_history(given.get("history") or []) if isinstance(given, Mapping) else []
-
-
-def parse_history(history: Any) -> list[Turn]:
-    """Return `[[role, text], ...]` as turns; raises `UserError` for any other shape."""
-    turns = []
-    for turn in history if isinstance(history, list | tuple) else [None]:
-        match turn:
-            case (("user" | "assistant") as role, str() as text):
-                turns.append(Turn(role, text))
-            case _:
-                raise UserError('history must be [["user" or "assistant", "text"], ...]')
-    return turns

@@ -69,7 +69,7 @@ class Config:
     @property
     def remote(self) -> bool:
         """Whether the store is a server reached by URL."""
-        return self.store.startswith(("http://", "https://"))
+        return self.store.lower().startswith(("http://", "https://"))
 
 
 def _is_store(store: str) -> bool:

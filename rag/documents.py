@@ -1,11 +1,12 @@
-"""Answers, hits and papers as JSON documents: the contract of the command line, the API and the chat."""
+"""Answers, hits, papers and histories as JSON documents: the contract of the command line, the API, the chat."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from rag.types import Answer, Claim, Hit, Paper, Skipped, Status
+from rag.errors import UserError
+from rag.types import Answer, Claim, Hit, Paper, Skipped, Status, Turn
 
 
 def answer_document(answer: Answer) -> dict[str, Any]:
@@ -116,3 +117,14 @@ def status_document(status: Status) -> dict[str, Any]:
         "sources": dict(status.sources),
         **status.details,
     }
+
+def parse_history(history: Any) -> list[Turn]:
+    """Return `[[role, text], ...]` as turns; raises `UserError` for any other shape."""
+    turns = []
+    for turn in history if isinstance(history, list | tuple) else [None]:
+        match turn:
+            case (("user" | "assistant") as role, str() as text):
+                turns.append(Turn(role, text))
+            case _:
+                raise UserError('history must be [["user" or "assistant", "text"], ...]')
+    return turns

@@ -224,6 +224,32 @@ ANTONYMS = (
 )
 """Groups of words with opposite meaning."""
 
+EXACT_OPPOSITES = (
+    ("gain", "loss"),
+    ("strong", "weak"),
+    ("only", "also"),
+    ("few", "many"),
+    ("fewer", "more"),
+    ("above", "below"),
+    ("include", "exclude"),
+    ("active", "passive"),
+    ("with", "without"),
+    ("always", "sometimes"),
+    ("often", "rarely"),
+    ("can", "must"),
+    ("may", "must"),
+    ("some", "all"),
+    ("some", "each"),
+    ("some", "every"),
+    ("least", "most"),
+    ("major", "minor"),
+    ("open", "closed"),
+    ("forward", "backward"),
+    ("input", "output"),
+    ("maximum", "minimum"),
+)
+"""Opposites that are believed only where one stands in the place of the other: alone they mean much else."""
+
 NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "non", "dis", "mis", "anti")
 """Prefixes that turn a word into its opposite: "unsupervised", "misaligned"."""
 

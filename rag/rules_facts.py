@@ -43,6 +43,8 @@ _REVERSE = regex.compile(
     r"|,? (?:which )?(?:stands|is short|short|standing) for (?P<words>[\p{L}' -]+))"
 )
 _SENTENCE_END = regex.compile(r"[.?!]\s")
+_POWER = regex.compile(r"(?<![\p{L}\d^])\p{L}\^\(?[-+]?[\p{L}\d]+\)?")
+_MARK = regex.compile(r"\(\d\)")
 _PROPOSED = regex.compile(
     r"\b(?:propos(?:e|es|ed|ing)|introduc(?:e|es|ed|ing)|present(?:s|ed|ing)?|develop(?:s|ed|ing)?|call(?:s|ed)?|named?"
     r"|term(?:s|ed)?|dub(?:s|bed)?|describe[sd]?|formali[sz]e[sd]?|formulated?|defined?|releas(?:e|es|ed|ing)|yields|called)\s[^.,;:]{0,80}",
@@ -78,6 +80,11 @@ def _numbered_words(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]
 
 
 def _formulas(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
+    for pattern in (_POWER, _MARK):  # "T^2"; "(2)" of a list that the sentence has too
+        found = {text for part in cited for text in pattern.findall(part.text)}
+        for text in pattern.findall(claim.text):
+            if text not in found and (found or pattern is _POWER):
+                yield Verdict(Support.PARTIAL, f"{text} is not in the cited sentence")
     places = [
         (formula, surroundings(part.text, *span)) for part in cited for formula, span in formulas(part.text)
     ]

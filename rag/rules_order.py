@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache
 
 from rag.lexicon import ANTONYMS, COMPARED_DOWN, COMPARED_UP, NOUNS_TOO, PREDICATES
@@ -24,16 +22,13 @@ from rag.words import (
 
 _TO_THAN = 12
 """Words from a comparative to its "than": "lower memory consumption and faster time than"."""
-_WHOLE, _WHOLE_LEAST, _ALONE = 0.85, 6, 2
-"""A claim repeats a sentence if they have so much of their words in common, and so many; a moved run of at
-most so many words is no phrase."""
 _NOUN_ENDINGS = ("ity", "ities", "ness", "ive", "tial")
 """Endings of words that share the stem of a direction and give none ("activity", "potential")."""
 _TO_BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "get", "gets"))
 
 
 @cache
-def _opposites() -> dict[str, frozenset[str]]:
+def opposites() -> dict[str, frozenset[str]]:
     """Return for each stem the stems of opposite meaning. Synonyms are not made one here: "lower" must not
     become "reduce" on both sides of a pair."""
     table: dict[str, set[str]] = {}
@@ -57,7 +52,7 @@ def check_direction(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]
         if alike and word.lower in COMPARED_UP | COMPARED_DOWN:
             continue  # "B needs more than A" is "A needs less than B"
         own = plain_stem(word.lower)
-        contrary = _opposites().get(own)
+        contrary = opposites().get(own)
         if not contrary or word.lower.endswith(_NOUN_ENDINGS):
             continue
         around = _around(claim.words, index)
@@ -65,7 +60,7 @@ def check_direction(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]
         for part in cited:
             for place, other in enumerate(part.words):
                 other_stem = plain_stem(other.lower)
-                same = other_stem == own or bool(_opposites().get(other_stem, frozenset()) & contrary)
+                same = other_stem == own or bool(opposites().get(other_stem, frozenset()) & contrary)
                 if other.lower.endswith(_NOUN_ENDINGS) or not (same or other_stem in contrary):
                     continue
                 common = shared(around, _around(part.words, place))
@@ -219,7 +214,7 @@ def check_roles(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             moved_on = (before & cited_after) - cited_before - after
             moved_back = (after & cited_before) - cited_after - before
             if moved_on and moved_back:
-                one, other = _written(claim, min(moved_on)), _written(claim, min(moved_back))
+                one, other = written(claim, min(moved_on)), written(claim, min(moved_back))
                 yield Verdict(
                     Support.CONTRADICTED,
                     f'the claim exchanges the sides of "{verb.text}": "{one}" and "{other}"',
@@ -237,7 +232,7 @@ def _same_verb(verb: Word, part: Parsed) -> list[int]:
     ]
 
 
-def _written(parsed: Parsed, sought: str) -> str:
+def written(parsed: Parsed, sought: str) -> str:
     return next((word.text for word in parsed.words if word.unit == sought), sought)
 
 
@@ -250,106 +245,6 @@ def _sides(words: Sequence[Word], index: int, step: int) -> frozenset[str]:
             found.append(words[place].unit)
         place += step
     return frozenset(found)
-
-
-def check_exchange(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """Two things may not have changed places while the words beside each stayed where they were.
-
-    Sees what `check_roles` does not: verbs it does not know, and things other than sides of a verb. Members
-    of a list ("A, B and C") may change places, and so may the sides of a passive.
-    """
-    mine = _neighbours(claim)
-    for part in cited:
-        theirs = _neighbours(part)
-        common = [unit for unit in mine if unit in theirs]
-        moved = [unit for unit in common if mine[unit] != theirs[unit]]
-        for rank, one in enumerate(moved):
-            for other in moved[rank + 1 :]:
-                swapped = _same_place(mine[one], theirs[other]) and _same_place(mine[other], theirs[one])
-                if swapped and not _turned_passive(claim, part):
-                    texts = _written(claim, one), _written(claim, other)
-                    yield Verdict(Support.CONTRADICTED, f'the claim exchanges "{texts[0]}" and "{texts[1]}"')
-                    return
-
-
-def check_order(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
-    """In a claim that repeats a whole sentence, single words may not stand in other places than there.
-
-    A phrase may have been moved to the front as a whole; two words that moved each for itself have changed
-    what they belong to.
-    """
-    mine = [word for word in claim.content if not word.lower.endswith("ly")]
-    units = [word.unit for word in mine]
-    for part in cited:
-        theirs = [word.unit for word in part.content if not word.lower.endswith("ly")]
-        alike = sum((Counter(units) & Counter(theirs)).values())
-        if len(units) < _WHOLE_LEAST or alike < _WHOLE * max(len(units), len(theirs)):
-            continue
-        matcher = SequenceMatcher(None, theirs, units, autojunk=False)
-        moved = [
-            mine[start]
-            for kind, _, _, start, end in matcher.get_opcodes()
-            if kind in ("insert", "replace") and end - start <= _ALONE and units[start] in theirs
-        ]
-        listed = _listed(claim)
-        if (
-            len(moved) > 1
-            and not all(word.unit in listed for word in moved)
-            and not _turned_passive(claim, part)
-        ):
-            texts = f'"{moved[0].text}" and "{moved[1].text}"'
-            yield Verdict(Support.PARTIAL, f"{texts} stand in other places in the cited sentence")
-            return
-
-
-def _listed(parsed: Parsed) -> set[str]:
-    """Return the members of lists: the things on both sides of "and" and "or"."""
-    words = parsed.words
-    found: set[str] = set()
-    for index, word in enumerate(words):
-        if word.lower in ("and", "or"):
-            near = [other.unit for other in words[max(0, index - 3) : index + 4] if other.is_content]
-            found |= set(near)
-    return found
-
-
-_Beside = tuple[str, str]
-"""The units before and after a word, "" at the ends."""
-
-
-def _neighbours(parsed: Parsed) -> dict[str, _Beside]:
-    """Return the neighbours of each thing that a text mentions once, members of a list aside."""
-    units: list[str] = []
-    listed: set[str] = set()
-    joined = False
-    for word in parsed.words:
-        if word.is_content:
-            if units and units[-1] == word.unit:
-                continue  # the second word of a name
-            if joined:
-                listed |= {units[-1], word.unit}
-            units.append(word.unit)
-            joined = False
-        else:
-            joined = bool(units) and word.lower in ("and", "or")
-    counts = Counter(units)
-    return {
-        unit: (units[place - 1] if place else "", units[place + 1] if place + 1 < len(units) else "")
-        for place, unit in enumerate(units)
-        if counts[unit] == 1 and unit not in listed
-    }
-
-
-def _same_place(mine: _Beside, theirs: _Beside) -> bool:
-    """Say whether a word of the claim stands between the words that another stands between in the cited text.
-
-    A claim may end on one side where the cited text goes on.
-    """
-    return any(mine) and all(one in ("", other) for one, other in zip(mine, theirs, strict=True))
-
-
-def _turned_passive(claim: Parsed, part: Parsed) -> bool:
-    return ("by" in {word.lower for word in claim.words}) != ("by" in {word.lower for word in part.words})
 
 
 def check_subject(claim: Parsed, cited: Sequence[Parsed], own: frozenset[str]) -> Iterator[Verdict]:
@@ -369,7 +264,7 @@ def check_subject(claim: Parsed, cited: Sequence[Parsed], own: frozenset[str]) -
             for place in _same_verb(verb, part):
                 same = 2 * len(said & _sides(part.words, place, 1)) >= len(said)
                 if same and _is_active(part.words, place) and _other_subject(subject, part, place):
-                    named = _written(claim, min(subject))
+                    named = written(claim, min(subject))
                     yield Verdict(
                         Support.CONTRADICTED, f'the cited sentence does not say "{verb.text}" of "{named}"'
                     )

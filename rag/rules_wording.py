@@ -44,7 +44,7 @@ def check_negation(claim: Parsed, cited: Sequence[Parsed]) -> Iterator[Verdict]:
             denied = scope(part.words, index)[:1]
             elliptic = not denied
             denied = denied or _before(part.words, index)
-            if (wrong := _affirmed(denied, [claim])) is None or _denies(claim, wrong, cited):
+            if (wrong := _affirmed(denied, [claim])) is None or _denies(claim, wrong):
                 continue
             if not _also_affirmed(wrong, claim, cited):
                 support = Support.PARTIAL if elliptic else Support.CONTRADICTED
@@ -103,8 +103,8 @@ def _softly_denied(words: Sequence[Word], index: int) -> bool:
     return any(other.clause == clause and (other.stem in _SOFT or other.negator) for other in near)
 
 
-def _denies(claim: Parsed, word: Word, cited: Sequence[Parsed]) -> bool:
-    """Say whether a claim denies a word in other words: a prefix ("untrained") or a soft negative near it."""
+def _denies(claim: Parsed, word: Word) -> bool:
+    """Say whether a claim denies a word by a prefix ("untrained" for "not trained")."""
     prefixed = {prefix + word.stem for prefix in NEGATIVE_PREFIXES}
     return bool(prefixed & claim.stems)
 

@@ -145,14 +145,15 @@ class Store:
         An open embedded index would go on to search the vectors it knows, so it is opened anew. The state
         that a writer could not renew, because it was killed, is renewed first.
         """
-        about = self._about()
-        if self.folder and about.get("writing"):
-            with suppress(_BusyError), self.writing():  # not busy: its writer is dead
-                pass
+        with self._guard:
             about = self._about()
-        if self.folder and about.get("written") != self._seen:
-            self.reopen()
-        return str(about.get("state", EMPTY))
+            if self.folder and about.get("writing"):
+                with suppress(_BusyError), self.writing():  # not busy: its writer is dead
+                    pass
+                about = self._about()
+            if self.folder and about.get("written") != self._seen:
+                self.reopen()
+            return str(about.get("state", EMPTY))
 
     def reopen(self) -> None:
         """Open anew, to see what another process wrote."""
@@ -317,7 +318,7 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 
 def _is_url(location: str) -> bool:
-    return location.startswith(("http://", "https://"))
+    return location.lower().startswith(("http://", "https://"))
 
 
 _spellings: set[str] = set()

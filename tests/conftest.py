@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 # Before any library is imported: each of these would look for a host of its own.
@@ -134,13 +135,20 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def home(asset: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home folder of the tests' own that holds the fetched assets; skips without the embedding model."""
+def home(asset: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home folder of the tests' own that holds the fetched assets; skips without the embedding model.
+
+    All assistants share one embedding model as long as the tests run: loading it takes longer than most tests.
+    """
+    from rag import build
+
     fetched = asset(assets.EMBEDDING_MODEL).parent
     asset(assets.TOKENIZER)
     folder = tmp_path_factory.mktemp("home")
     (folder / "assets").symlink_to(fetched)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "MiniLM", cache(build.MiniLM))
+        yield folder
 
 
 @pytest.fixture(scope="session")

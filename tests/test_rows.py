@@ -22,7 +22,7 @@ from rag.rows import (
     record_digest,
     sentences_of,
 )
-from rag.types import Chunk, Filters, Paper, Source, Span
+from rag.types import Chunk, Filters, Paper, Source, Span, Vectors
 
 words = st.text(max_size=12)
 papers = st.builds(
@@ -52,9 +52,9 @@ def test_the_digest_tells_papers_apart(one: Paper, other: Paper) -> None:
     assert (record_digest(one) == record_digest(other)) == (one == other)
 
 
-def unit(rows: int, seed: int = 0) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(rows, 16)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def unit(rows: int) -> Vectors:
+    vectors = np.random.default_rng(0).normal(size=(rows, 16))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 def test_sentences_come_back_in_the_order_of_the_abstract() -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import chromadb
 import numpy as np
@@ -341,7 +341,7 @@ def test_a_folder_that_cannot_be_an_index_is_named(tmp_path: Path) -> None:
 def test_a_foreign_collection_is_refused(
     tmp_path: Path, metadata: dict[str, object], space: str, problem: str
 ) -> None:
-    client = chromadb.PersistentClient(str(tmp_path))
+    client: Any = chromadb.PersistentClient(str(tmp_path))
     client.create_collection(
         CHUNKS, embedding_function=None, metadata=metadata or None, configuration={"hnsw": {"space": space}}
     )

@@ -325,6 +325,53 @@ def test_numbers_have_values_units_and_bounds(claim: str, supported: bool) -> No
     assert (verdict.support is Support.SUPPORTED) is supported, verdict.reason
 
 
+REPEATED = (
+    "Our approach is limited to dense layers, avoids costly retraining, and maps the logits of SlimNet into the "
+    "space of WideNet with a gain of 3 points, so most layers can be pruned without loss in practice."
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("is limited", "is not limited"),
+        ("avoids costly", "never avoids costly"),
+        ("a gain", "a loss"),
+        ("without loss", "with loss"),
+        ("can be", "must be"),
+        ("dense", "sparse"),
+        ("most layers", "all layers"),
+        ("3 points", "5 points"),
+        ("3 points", "3%"),
+    ],
+)
+def test_a_repeated_sentence_may_not_be_changed(old: str, new: str) -> None:
+    edited = REPEATED.replace(old, new)
+    assert edited != REPEATED
+    assert judge(edited, [REPEATED], REPEATED, idf=even).support is not Support.SUPPORTED
+
+
+def test_names_may_not_change_places_in_a_repeated_sentence() -> None:
+    edited = REPEATED.replace("SlimNet", "X").replace("WideNet", "SlimNet").replace("X", "WideNet")
+    assert judge(edited, [REPEATED], REPEATED, idf=even).support is not Support.SUPPORTED
+    shortened = "It maps the logits of WideNet into the space of SlimNet."
+    assert judge(shortened, [REPEATED], REPEATED, idf=even).support is not Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The approach avoids costly retraining and is limited to dense layers.",
+        "In practice, most layers can be pruned without loss.",
+        "It maps the logits of SlimNet into the space of WideNet.",
+        "The approach maps SlimNet's logits into WideNet's space with a gain of 3 points.",
+    ],
+)
+def test_a_sentence_may_be_shortened_and_rearranged(claim: str) -> None:
+    verdict = judge(claim, [REPEATED], REPEATED, idf=even)
+    assert verdict.support is Support.SUPPORTED, verdict.reason
+
+
 @pytest.mark.parametrize(
     ("name", "sentence", "cited"),
     [
