@@ -130,10 +130,10 @@ def _walk(folder: Path, skipped: list[Skipped]) -> Iterator[_File]:
         for name in sorted(folders):
             if (Path(root) / name).is_symlink():
                 skipped.append(Skipped(name, 0, "a symbolic link inside a folder is not followed."))
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         for name in sorted(names):
             path = Path(root) / name
-            if name.startswith((".", "~$")):
+            if name.startswith((".", "~$", "__")):  # also what Python and archives put there
                 continue
             if path.is_symlink():
                 skipped.append(Skipped(name, 0, "a symbolic link inside a folder is not followed."))

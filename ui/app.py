@@ -54,8 +54,7 @@ def fill_if_empty(assistant: Assistant) -> None:
     """Index the papers that came along when there are none, with a line of progress on stderr."""
     if assistant.snapshot().paper_ids:
         return
-    # A package's files may lie in several folders; the lists lie together.
-    folder = Path(str(next(resources.files("data").iterdir()))).parent
+    folder = Path(str(resources.files("data")))
     with tqdm(unit=" papers", file=sys.stderr, desc="indexing the papers that came along") as bar:
 
         def progress(done: int, total: int) -> None:
