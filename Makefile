@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup chat test lint eval lock clean
+.PHONY: help setup chat test lint eval pictures lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,6 +18,7 @@ help:
 	@echo "make test    set up without the language model and run the tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make eval    measure everything again and write eval/RESULTS.md"
+	@echo "make pictures  draw docs/images again (needs /usr/bin/chromium)"
 	@echo "make lock    resolve all packages again into constraints.txt (needs uv)"
 	@echo "make clean   remove $(VENV), caches and builds; fetched models and indexes stay"
 
@@ -72,6 +73,10 @@ lint: $(VENV)/.installed-for-tests
 
 eval: setup $(VENV)/.installed-for-eval
 	@$(BIN)/python -m eval $(ARGS)
+
+pictures: $(VENV)/.installed-for-tests
+	@$(BIN)/plenary assets $(SMALL_ASSETS)
+	@$(BIN)/python -m tests.screenshots $(ARGS)
 
 lock:
 	uv pip compile --universal --upgrade --python-version 3.11 --all-extras --no-header --no-annotate \

@@ -19,23 +19,25 @@ from rag import (
     AnswerDone,
     Assistant,
     ClaimChecked,
-    Config,
-    Filters,
+    ComparisonFound,
     PlenaryError,
     UserError,
     answer_document,
     assets,
+    comparison_csv,
+    comparison_lines,
+    comparison_markdown,
     hits_document,
-    paper_document,
     parse_history,
-    skipped_document,
-    status_document,
 )
+from rag import commands_papers as papers
 from rag.batch import run_batch
+from rag.commands_papers import add_filters, config_of, filters_of, print_json
+from rag.commands_themes import FORMATS, print_report, themes
+from rag.commands_themes import exported as themes_exported
+from rag.commands_themes import show as show_themes
 from rag.config import WRITERS
-
-PAPERS = Path(__file__).resolve().parent.parent / "data"
-"""The papers that come along; beside the package in a checkout and in an installation alike."""
+from rag.export import EXPORTS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,25 +74,41 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--store", metavar="DIR|URL", help="the index: a folder, or a Chroma server")
         return command
 
-    index = add("index", _index, "Load files or folders of abstracts into the index.")
+    index = add("index", papers.index, "Load files or folders of abstracts into the index.")
     index.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="default: the papers that came along")
     find = add("search", _search, "Show the papers nearest to a query, with the matching sentences.")
     find.add_argument("query")
     find.add_argument("-k", type=int, default=10, help="how many papers (default 10)")
     ask = add("ask", _ask, "Answer a question with checked citations.")
     ask.add_argument("question")
+    ask.add_argument(
+        "--format", choices=("text", "markdown", "csv"), default="text", help="csv: the grid of a comparison"
+    )
     ask.add_argument("--history", type=Path, metavar="FILE", help='JSON: [["user", "..."], ["assistant", "..."]]')
     batch = add("batch", _batch, "Answer the questions of a JSON Lines file; goes on where it stopped.")
     batch.add_argument("questions", type=Path)
     batch.add_argument("--out", type=Path, required=True, metavar="ANSWERS.jsonl")
-    for command in (find, ask):
-        _add_filters(command)
-    for command in (ask, batch):
+    export = add("export", papers.export, "Write papers in a format that loads again to the same papers.")
+    export.add_argument("paper_ids", nargs="*", metavar="PAPER_ID", help="default: all that the filters admit")
+    export.add_argument("--format", choices=EXPORTS, required=True)
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    about = add("themes", themes, "Find and summarise the themes of a topic, or of all papers.")
+    about.add_argument("topic", nargs="?", metavar="TOPIC", help="default: everything")
+    about.add_argument("--format", choices=FORMATS, default="text", help="svg: a map of the papers")
+    about.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    for command in (find, ask, export, about):
+        add_filters(command)
+    for command in (ask, batch, about):
         command.add_argument("--writer", choices=WRITERS, help="default: PLENARY_WRITER or auto")
-    show = add("show", _show, "Show everything stored of a paper.")
-    show.add_argument("paper_id")
-    status = add("status", _status, "Show what the index holds.")
-    remove = add("remove", _remove, "Remove papers by id, or all that came from a file by its name.")
+    show = add("show", papers.show, "Show everything stored of a paper, all its wordings.")
+    show.add_argument("paper_id", help="or the id of a version")
+    split = add("split", papers.split, "Make a version of a paper a paper of its own, for good.")
+    split.add_argument("version_id", help="`plenary show` tells the ids")
+    status = add("status", papers.status, "Show what the index holds.")
+    copy = add("copy", papers.copy, "Copy an index to another place without embedding again.")
+    for place in ("from", "to"):
+        copy.add_argument(place, metavar=place.upper(), help="a folder, or the address of a Chroma server")
+    remove = add("remove", papers.remove, "Remove papers by id, or all that came from a file by its name.")
     remove.add_argument("names", nargs="+", metavar="PAPER_ID|FILE")
     fetch = add("assets", _assets, "Fetch or check the pinned files: models and token table.")
     fetch.add_argument("names", nargs="*", metavar="NAME", help="default: all")
@@ -99,77 +117,22 @@ def _parser() -> argparse.ArgumentParser:
     chat = add("chat", _chat, "Open the chat in the browser's address it prints.")
     chat.add_argument("--host", default="127.0.0.1")
     chat.add_argument("--port", type=int, default=7860)
+    chat.add_argument(
+        "--auth",
+        metavar="NAME:PASSWORD",
+        help="ask for these; default: PLENARY_AUTH, which other users of this machine cannot read",
+    )
     chat.add_argument("--writer", choices=WRITERS)
-    for command in (index, find, ask, show, status, remove, fetch):
+    for command in (index, find, ask, about, show, split, status, copy, remove, fetch):
         command.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
 
-def _add_filters(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("filters (each may be given several times)")
-    group.add_argument("--year", type=int, action="append", default=[])
-    for name in ("venue", "source", "author", "keyword"):
-        group.add_argument(f"--{name}", action="append", default=[])
-
-
-def _filters(options: argparse.Namespace) -> Filters:
-    return Filters(
-        frozenset(options.year),
-        frozenset(options.venue),
-        frozenset(options.source),
-        frozenset(options.author),
-        frozenset(options.keyword),
-    )
-
-
-def _config(options: argparse.Namespace) -> Config:
-    return Config.from_environment(store=options.store, writer=getattr(options, "writer", None))
-
-
-def _print(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False, indent=2))
-
-
-def _index(options: argparse.Namespace) -> None:
-    paths = options.paths or [PAPERS]
-    with Assistant.open(_config(options)) as assistant:
-        bar = tqdm(unit=" papers", file=sys.stderr, disable=None, desc="embedding")
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        try:
-            result = assistant.index(paths, progress)
-        finally:
-            bar.close()
-    if options.json:
-        _print(
-            {
-                "papers": result.papers,
-                "added": result.added,
-                "unchanged": result.unchanged,
-                "merged": result.merged,
-                "changed": result.changed,
-                "skipped": [skipped_document(skipped) for skipped in result.skipped],
-                "seconds": round(result.seconds, 3),
-            }
-        )
-        return
-    for skipped in result.skipped:
-        place = f"{skipped.file}, line {skipped.line}" if skipped.line else skipped.file
-        print(f"skipped {place}: {skipped.reason}", file=sys.stderr)
-    print(
-        f"{result.papers} papers in the index: {result.added} added, {result.unchanged} unchanged, "
-        f"{result.changed} changed, {result.merged} merged, {len(result.skipped)} skipped, in {result.seconds:.1f} s"
-    )
-
-
 def _search(options: argparse.Namespace) -> None:
-    with Assistant.open(_config(options)) as assistant:
-        hits = assistant.search(options.query, options.k, _filters(options))
+    with Assistant.open(config_of(options)) as assistant:
+        hits = assistant.search(options.query, options.k, filters_of(options))
     if options.json:
-        _print(hits_document(hits))
+        print_json(hits_document(hits))
         return
     for place, hit in enumerate(hits, 1):
         print(f"{place}. {hit.paper.name}  ({hit.score:.3f}, {hit.paper.id})")
@@ -188,26 +151,42 @@ def _ask(options: argparse.Namespace) -> None:
             raise UserError(f"{options.history}: cannot be read ({error.strerror})") from error
         except ValueError as error:
             raise UserError(f"{options.history}: not JSON ({error})") from error
-    with Assistant.open(_config(options)) as assistant:
+    with Assistant.open(config_of(options)) as assistant:
         if options.json:
-            _print(answer_document(assistant.ask(options.question, history, _filters(options))))
+            print_json(answer_document(assistant.ask(options.question, history, filters_of(options))))
             return
-        for event in assistant.stream(options.question, history, _filters(options)):
-            if isinstance(event, ClaimChecked):
+        if options.format != "text":
+            answer = assistant.ask(options.question, history, filters_of(options))
+            if answer.themes:
+                print(themes_exported(assistant, answer, options.format), end="")
+                return
+            print((comparison_csv if options.format == "csv" else comparison_markdown)(answer), end="")
+            return
+        compared = False
+        for event in assistant.stream(options.question, history, filters_of(options)):
+            compared = compared or isinstance(event, ComparisonFound)
+            if isinstance(event, ClaimChecked) and not compared:
                 numbers = "".join(f"[{n}]" for n in dict.fromkeys(c.n for c in event.claim.citations))
                 print(f"{event.claim.text} {numbers}", flush=True)
             elif isinstance(event, AnswerDone):
-                _print_sources(event.answer)
+                (print_report if event.answer.themes else _print_sources)(event.answer)
+            else:
+                show_themes(event)
 
 
 def _print_sources(answer: Answer) -> None:
-    if answer.abstained:
+    if answer.abstained or answer.comparison:
         print(answer.text)
+    if answer.comparison:
+        print(f"\n{comparison_lines(answer)}" if answer.comparison.aspects else "")
     if answer.note:
         print(answer.note, file=sys.stderr)
     for n, paper in enumerate(answer.papers, 1):
-        print(f"\n[{n}] {paper.name}  ({paper.id}; {', '.join(map(str, paper.sources))})")
-        quotes = {c.quote.start: c.quote for claim in answer.claims for c in claim.citations if c.n == n}
+        # The place of the stored wording: another one may word it differently.
+        place = f"; {paper.source}" if paper.source else ""
+        print(f"\n[{n}] {paper.name}  ({paper.id}{place})")
+        cells = [cell.claim for cell in answer.comparison.cells if cell.claim] if answer.comparison else []
+        quotes = {c.quote.start: c.quote for claim in (*answer.claims, *cells) for c in claim.citations if c.n == n}
         for start in sorted(quotes):
             print(f"    “{quotes[start].text}”")
     removed = f", {len(answer.removed)} sentences did not pass the check" if answer.removed else ""
@@ -219,7 +198,7 @@ def _print_sources(answer: Answer) -> None:
 
 
 def _batch(options: argparse.Namespace) -> None:
-    with Assistant.open(_config(options)) as assistant:
+    with Assistant.open(config_of(options)) as assistant:
         steps = list(_shown(run_batch(assistant, options.questions, options.out)))
     done, total = steps[-1]
     print(f"{done} of {total} answered in {options.out}", file=sys.stderr)
@@ -233,48 +212,8 @@ def _shown(steps: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             yield done, total
 
 
-def _show(options: argparse.Namespace) -> None:
-    with Assistant.open(_config(options)) as assistant:
-        paper = assistant.paper(options.paper_id)
-    if options.json:
-        _print(paper_document(paper))
-        return
-    print(paper.name)
-    for name, value in (
-        ("label", paper.label if paper.title else ""),
-        ("authors", ", ".join(paper.authors)),
-        ("venue", " ".join(str(part) for part in (paper.venue, paper.year) if part)),
-        ("url", paper.url or ""),
-        ("keywords", ", ".join(paper.keywords)),
-        ("sources", ", ".join(map(str, paper.sources))),
-    ):
-        if value:
-            print(f"{name}: {value}")
-    print(f"\n{paper.abstract}")
-
-
-def _status(options: argparse.Namespace) -> None:
-    with Assistant.open(_config(options)) as assistant:
-        document = status_document(assistant.status())
-    if options.json:
-        _print(document)
-        return
-    for name, value in document.items():
-        print(f"{name}: {value}")
-
-
-def _remove(options: argparse.Namespace) -> None:
-    with Assistant.open(_config(options)) as assistant:
-        removed = assistant.remove(options.names)
-        papers = assistant.status().papers
-    if options.json:
-        _print({"removed": removed, "papers": papers})
-    else:
-        print(f"{removed} papers removed, {papers} left")
-
-
 def _assets(options: argparse.Namespace) -> None:
-    folder = _config(options).home / "assets"
+    folder = config_of(options).home / "assets"
     for name in options.names:
         assets.named(name)  # raises UserError for a name that is none
     if not options.status and not options.verify:
@@ -286,7 +225,7 @@ def _assets(options: argparse.Namespace) -> None:
         if not options.names or row.asset.name in options.names
     ]
     if options.json:
-        _print(rows)
+        print_json(rows)
     else:
         for row in rows:
             print(f"{'present' if row['present'] else 'missing'}  {row['name']}  {row['path']}")
@@ -295,7 +234,7 @@ def _assets(options: argparse.Namespace) -> None:
 def _chat(options: argparse.Namespace) -> None:
     from ui import launch  # the chat brings gradio, which takes seconds to import: only where it is wanted
 
-    launch(_config(options), host=options.host, port=options.port)
+    launch(config_of(options), host=options.host, port=options.port, auth=options.auth)
 
 
 if __name__ == "__main__":

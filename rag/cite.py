@@ -234,6 +234,11 @@ def tidy(text: str) -> str:
     return text
 
 
+def citation(item: Evidence, n: int, paper: Paper) -> Citation:
+    """Return a sentence as a citation of its paper, which has the number `n`."""
+    return Citation(n, item.paper_id, Quote(item.paper_id, item.text, item.start, item.end), paper.source)
+
+
 def number(
     claims: Sequence[tuple[Claim, Sequence[Evidence]]], papers: Mapping[str, Paper]
 ) -> tuple[tuple[Claim, ...], tuple[Paper, ...]]:
@@ -247,7 +252,7 @@ def number(
         citations = []
         for item in evidence:
             n = order.setdefault(item.paper_id, len(order) + 1)
-            citations.append(Citation(n, item.paper_id, Quote(item.paper_id, item.text, item.start, item.end)))
+            citations.append(citation(item, n, papers[item.paper_id]))
         numbered.append(replace(claim, citations=tuple(citations)))
     return tuple(numbered), tuple(papers[paper_id] for paper_id in order)
 

@@ -7,8 +7,9 @@ Web of Science exports, CSL JSON, RIS tags. Names are compared without case, spa
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from rag.formats.record import Record
@@ -37,7 +38,9 @@ ARXIV = ("arxiv", "arxivid", "eprint")
 KEYWORDS = ("keywords", "keyword", "authorkeywords", "paperkeywords", "tags", "manualtags", "kw", "关键词")
 BIBTEX = ("bibtex",)
 
-KNOWN = frozenset(ABSTRACT + TITLE + AUTHORS + YEAR + VENUE + URL + PDF + DOI + ARXIV + KEYWORDS + BIBTEX)
+OWN = ("plenaryid",)
+
+KNOWN = frozenset(ABSTRACT + TITLE + AUTHORS + YEAR + VENUE + URL + PDF + DOI + ARXIV + KEYWORDS + BIBTEX + OWN)
 
 _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
 _WEB = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
@@ -172,6 +175,23 @@ def _given_first(name: str) -> str:
     return " ".join(pieces)
 
 
+def literal_name(name: str, decode: Callable[[str], str] = str) -> str | dict[str, str]:
+    """Return a name that stands in braces as one that is not turned round, as BibTeX has it; others as they are."""
+    inner = name[1:-1]
+    if name[:1] == "{" and name[-1:] == "}" and len(name) > 2 and _closes_last(name):
+        return {"literal": decode(inner)}
+    return decode(name)
+
+
+def _closes_last(text: str) -> bool:
+    depth = 0
+    for place, mark in enumerate(text):
+        depth += (mark == "{") - (mark == "}")
+        if not depth:
+            return place == len(text) - 1
+    return False
+
+
 def _author_name(item: object) -> str:
     item = unwrapped(item)
     if isinstance(item, str):
@@ -192,13 +212,16 @@ def _author_name(item: object) -> str:
     return ""
 
 
-def _python_list(text: str) -> list[str] | None:
-    """Return the strings of a list written as Python or JSON, as spreadsheets often carry them."""
-    try:
-        parsed = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
+def _python_list(text: str) -> list[object] | None:
+    """Return the strings or objects of a list written as Python or JSON, as spreadsheets often carry them."""
+    parsed: object = None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            parsed = read(text)
+            break
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    if isinstance(parsed, list) and all(isinstance(item, str | dict) for item in parsed):
         return parsed
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from rag.cite import DraftParser
@@ -33,6 +33,26 @@ class QuestionKind:
 
 SINGLE = QuestionKind("single", "answer", 10, 3, 330, 2_000, 3, 220)
 KINDS: Mapping[str, QuestionKind] = {kind.name: kind for kind in (SINGLE,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a user wants of an answer: from how many papers its evidence may come (None: as its kind has it), and
+    whether it should be short."""
+
+    sources: int | None = None
+    short: bool = False
+
+
+def wished(kind: QuestionKind, wishes: Wishes | None) -> QuestionKind:
+    """Return a kind of question with the budgets a user wants; more papers bring more evidence to read."""
+    if wishes is None:
+        return kind
+    if wishes.sources is not None:
+        count = max(1, wishes.sources)
+        share = max(1.0, count / kind.cited_papers)
+        kind = replace(kind, papers=count, cited_papers=count, small_tokens=int(kind.small_tokens * share))
+    return replace(kind, claims=1, reply_tokens=kind.reply_tokens // 2) if wishes.short else kind
 
 _INSTRUCTION = re.compile(
     r"(?i:\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:question|instructions?|prompt|previous|above|prior)\b)"

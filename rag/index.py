@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 
 import numpy as np
 
 from rag.chunk import chunk_paper
 from rag.embed import MiniLM
-from rag.rows import Record, record_digest
+from rag.join import join
+from rag.rows import Record
 from rag.store import Store
-from rag.types import Paper, Source, Span
-from rag.versions import folded
+from rag.types import Paper, SourceFile, Span
 
 BATCH = 64
 """Papers a batch: a few seconds of work, the most that an interruption loses."""
@@ -22,12 +23,14 @@ BATCH = 64
 @dataclass(frozen=True, slots=True)
 class IndexReport:
     """What became of the papers given: `added` were new, `unchanged` cost nothing, `changed` got other facts
-    or another text, `merged` are records that joined a paper from another file."""
+    or another text, `merged` are records that joined a paper from another file; `removed` are the papers that
+    were in the index and that no file holds any more."""
 
     added: int
     unchanged: int
     changed: int = 0
     merged: int = 0
+    removed: int = 0
 
 
 def index_papers(
@@ -36,76 +39,40 @@ def index_papers(
     encoder: MiniLM,
     count_tokens: Callable[[str], int],
     progress: Callable[[int, int], None] = lambda done, total: None,
+    files: Sequence[SourceFile] = (),
 ) -> IndexReport:
     """Bring `papers` into the store; those that are there unchanged cost nothing.
 
-    A paper that is there from another file keeps its sources and gets the facts it lacked (see `combine`).
-    `progress` is called with (papers done, papers to do). The caller holds `store.writing()`.
+    A paper that is there from another file, in this wording or another, keeps its text and its sources and gets
+    the facts it lacked (see `join`). `files` are those the papers were read from, wholly: what else the index has
+    of them goes, after everything else, so that an interruption loses nothing. `progress` is called with (papers
+    done, papers to do). The caller holds `store.writing()`.
     """
-    stored = store.digests()
-    present = store.papers([paper.id for paper in papers if paper.id in stored])
-    given: dict[str, Paper] = {}
-    for paper in papers:  # one id twice in one batch would be refused by the store
-        given[paper.id] = folded(given[paper.id], paper) if paper.id in given else paper
-    given = {paper_id: replace(paper, sources=_in_order(paper.sources)) for paper_id, paper in given.items()}
-    new: list[Paper] = []
-    touched: list[Paper] = []
-    added = unchanged = merged = 0
-    for paper in given.values():
-        before = present.get(paper.id)
-        if before is None:
-            added += 1
-            new.append(paper)
-            continue
-        now = combine(before, paper)
-        if stored[paper.id] == record_digest(now):
-            unchanged += 1
-            continue
-        merged += not _files(paper) & _files(before)
-        # Title and text are part of the vectors.
-        (touched if (before.title, before.abstract) == (now.title, now.abstract) else new).append(now)
-    store.update(touched)
+    known = store.files()
+    # Their names are taken from now on, finished or not.
+    store.remember_files({**known, **{file.name: _begun(file, known) for file in files}})
+    stored = {paper.id: paper for paper in store.all_papers()}
+    result = join(stored, papers, {file.name for file in files}, store.apart())
+    store.update(result.touched)
     done = 0
-    for batch in _batches(new):
+    for batch in _batches(result.new):
         store.put(embed_papers(batch, encoder, count_tokens))
         done += len(batch)
-        progress(done, len(new))
-    changed = len(given) - added - unchanged - merged
-    return IndexReport(added, unchanged, changed, merged + len(papers) - len(given))
+        progress(done, len(result.new))
+    store.delete(result.gone)
+    if files:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        begun = store.files()
+        finished = {file.name: begun[file.name] for file in files}
+        finished = {name: replace(file, indexed=file.indexed or now) for name, file in finished.items()}
+        store.remember_files({**begun, **finished})
+    return IndexReport(result.added, result.unchanged, result.changed, result.merged, result.removed)
 
 
-def combine(stored: Paper, loaded: Paper) -> Paper:
-    """Return the stored paper with what another record of the same text adds.
-
-    The places in a file that the record names are taken from it, since the records of that file may have
-    moved; those in other files stay. Facts that are missing are added; where the record comes from all the
-    files of the stored paper it is a newer reading of them, and its facts and its wording count.
-    """
-    kept = tuple(source for source in stored.sources if source.file not in _files(loaded))
-    first, second = (stored, loaded) if kept else (loaded, stored)
-    title = first.title or second.title
-    labelled = first if first.title or not second.title else second
-    return Paper(
-        id=stored.id,
-        abstract=first.abstract,
-        label=labelled.label,
-        title=title,
-        authors=first.authors or second.authors,
-        year=first.year or second.year,
-        venue=first.venue or second.venue,
-        url=first.url or second.url,
-        keywords=first.keywords or second.keywords,
-        sources=_in_order((*kept, *loaded.sources)),
-    )
-
-
-def _in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return the sources in the order of files and places, so that the same ones are stored the same way."""
-    return tuple(sorted(set(sources), key=lambda source: (source.file, source.ordinal, source.line)))
-
-
-def _files(paper: Paper) -> set[str]:
-    return {source.file for source in paper.sources}
+def _begun(file: SourceFile, known: Mapping[str, SourceFile]) -> SourceFile:
+    """Return a file that is being indexed; the same bytes keep their date."""
+    before = known.get(file.name)
+    return replace(file, indexed=before.indexed if before and before.digest == file.digest else "")
 
 
 def embed_papers(

@@ -26,7 +26,16 @@ logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG 
 
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 _COMPOUND = re.compile(r"\b\w+(?:-\w+)+\b")
-_TOKEN = r"(?u)\b\w\w+\b"
+_TOKEN = re.compile(r"\b\w\w+\b")
+# "optimisation" and "optimization", "behaviour" and "behavior" are one word each. That it meets "otherwise", too, does
+# no harm: texts and queries are treated alike.
+_BRITISH = re.compile(
+    r"(?<=\w\w)is(?=(?:e|ed|es|er|ers|ing|able|ation|ations)\b)|(?<=\w\w\w)our(?=(?:s|ed|al|ing|ally|able|hood|"
+    r"hoods)?\b)"
+    r"|(?<=\banaly)s(?=(?:e|ed|er|ers|ing)\b)"
+)
+_AMERICAN = {"is": "iz", "our": "or", "s": "z"}
+_STOP_WORDS = frozenset(bm25s.stopwords.STOPWORDS_EN)
 
 
 @cache
@@ -46,21 +55,17 @@ def _spaced(text: str) -> str:
         return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " " if len(run) > 1 else f" {run * 2} "
 
     plain = _CJK_RUN.sub(pairs, unicodedata.normalize("NFKC", text)).lower()
+    plain = _BRITISH.sub(lambda match: _AMERICAN[match[0]], plain)
     # "LoRA-GT" is also one word, "loragt": a name made of common parts is told from papers with the parts.
     return _COMPOUND.sub(lambda match: f"{match[0]} {match[0].replace('-', '')}", plain)
 
 
 def tokenize(texts: Sequence[str]) -> list[list[str]]:
     """Return the stemmed tokens of each text, English stop words left out."""
-    tokens: Any = bm25s.tokenize(
-        [_spaced(text) for text in texts],
-        token_pattern=_TOKEN,
-        stopwords="en",
-        stemmer=_stemmer(),
-        return_ids=False,
-        show_progress=False,
-    )
-    return [list(row) for row in tokens]
+    # What `bm25s.tokenize` returns for the same words, without a vocabulary of each call, which costs several
+    # times the work of a query.
+    stem = _stemmer().stemWords
+    return [stem([word for word in _TOKEN.findall(_spaced(text)) if word not in _STOP_WORDS]) for text in texts]
 
 
 class KeywordIndex:
@@ -109,6 +114,18 @@ class KeywordIndex:
         if not known:
             return np.zeros(len(self.paper_ids), dtype=np.float32)
         return np.asarray(self._ranker.get_scores(known), dtype=np.float32)
+
+    def number(self, token: str) -> int | None:
+        """Return the number of a stemmed token in this index, None when no paper holds it."""
+        return self._rows.get(token)
+
+    def holding(self, token: str) -> NDArray[np.int64]:
+        """Return the places in `paper_ids` of the papers that hold a stemmed token."""
+        row = self._rows.get(token)
+        if row is None:
+            return np.zeros(0, dtype=np.int64)
+        bounds = self._ranker.scores["indptr"]
+        return np.asarray(self._ranker.scores["indices"][bounds[row] : bounds[row + 1]], dtype=np.int64)
 
     def document_frequency(self, token: str) -> int:
         """Return how many papers hold a stemmed token."""

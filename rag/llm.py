@@ -21,6 +21,7 @@ from langchain_openai import ChatOpenAI
 
 from rag.errors import OperatorError, ProviderError
 from rag.reasoning import AnswerFilter
+from rag.stopping import check_wanted
 from rag.types import Piece, Prompt, Usage
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -147,6 +148,7 @@ class ChatWriter:
                 with closing(stream):
                     for message in stream:
                         begun = True
+                        check_wanted()  # also while the local model only tells how far it has read
                         yield message
                 return
             except openai.OpenAIError as error:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from rag.formats.json_records import read_sidecar
 from rag.formats.record import Record
 from rag.labels import label_for
 from rag.normal import match_key
-from rag.types import Loaded, Paper, Skipped, Source
-from rag.versions import Merged, merge_versions, paper_id
+from rag.types import Loaded, Paper, Skipped, Source, SourceFile
+from rag.versions import merge_versions, paper_id
 
-__all__ = ["load_paths", "load_with_versions", "paper_id"]
+__all__ = ["load_paths", "paper_id"]
 
 # A list of 100,000 abstracts has about 200 MB; anything larger is no list of abstracts.
 _LARGEST_BYTES = 512 * 1024 * 1024
@@ -46,6 +47,7 @@ class _Collected:
     skipped: list[Skipped] = field(default_factory=list)
     sidecars: dict[tuple[Path, int], Record] = field(default_factory=dict)
     places: dict[str, Path] = field(default_factory=dict)
+    files: list[SourceFile] = field(default_factory=list)
 
 
 def load_paths(paths: Sequence[Path]) -> Loaded:
@@ -58,11 +60,6 @@ def load_paths(paths: Sequence[Path]) -> Loaded:
     Raises `InputError` for a path that does not exist, for a file named by the user that cannot be read
     or has an unknown format, and when there is nothing but titles or nothing at all to load.
     """
-    return load_with_versions(paths)[0]
-
-
-def load_with_versions(paths: Sequence[Path]) -> tuple[Loaded, Mapping[str, tuple[Paper, ...]]]:
-    """Load as `load_paths` does, and return beside it the other wordings of each merged paper by its id."""
     collected = _Collected()
     files = _named(_files(paths, collected.skipped))
     for file in files:
@@ -71,12 +68,8 @@ def load_with_versions(paths: Sequence[Path]) -> tuple[Loaded, Mapping[str, tupl
     if not papers:
         _nothing_found(paths, collected)
     merged = merge_versions(papers)
-    return _labelled(merged, collected.skipped), merged.versions
-
-
-def _labelled(merged: Merged, skipped: Sequence[Skipped]) -> Loaded:
-    papers = (replace(paper, label=label_for(paper.abstract, paper.title)) for paper in merged.papers)
-    return Loaded(tuple(papers), tuple(skipped), merged.merged)
+    labelled = (replace(paper, label=label_for(paper.abstract, paper.title)) for paper in merged.papers)
+    return Loaded(tuple(labelled), tuple(collected.skipped), merged.merged, tuple(collected.files))
 
 
 def _nothing_found(paths: Sequence[Path], collected: _Collected) -> None:
@@ -163,7 +156,7 @@ def _named(files: Iterator[_File]) -> list[_File]:
 def _collect(file: _File, collected: _Collected, *, alone: bool) -> None:
     """Read one file into `collected`; what is wrong with it is raised when the user named it."""
     try:
-        records, damaged = _read(file, collected)
+        records, damaged, digest = _read(file, collected)
     except InputError as error:
         if file.explicit:
             raise InputError(str(file.path), error.line, error.reason) from error
@@ -176,12 +169,14 @@ def _collect(file: _File, collected: _Collected, *, alone: bool) -> None:
         if file.explicit and alone:
             raise InputError(str(file.path), 0, reason)
         skipped = [Skipped(file.name, 0, reason)]
+    if papers:
+        collected.files.append(SourceFile(file.name, str(file.path.resolve()), digest))
     collected.papers.extend(papers)
     collected.skipped.extend(skipped)
 
 
-def _read(file: _File, collected: _Collected) -> tuple[list[Record], bool]:
-    """Return a file's records and whether it has undecodable bytes; a sidecar has no records."""
+def _read(file: _File, collected: _Collected) -> tuple[list[Record], bool, str]:
+    """Return a file's records, whether it has undecodable bytes, and a hash of it; a sidecar has no records."""
     reader = reader_for(file.path.name)
     try:
         if file.path.stat().st_size > _LARGEST_BYTES:
@@ -198,11 +193,11 @@ def _read(file: _File, collected: _Collected) -> tuple[list[Record], bool]:
         if sidecar is not None:
             for (name, ordinal), record in sidecar.items():
                 collected.sidecars[(file.path.parent / name).resolve(), ordinal] = record
-            return [], False
+            return [], False, ""
     records = reader(decoded.text, file.name)
     if not records:
         raise InputError(file.name, 0, "no abstract was found in it; see docs/formats.md for what is read.")
-    return records, decoded.damaged
+    return records, decoded.damaged, hashlib.sha256(data).hexdigest()[:16]
 
 
 def _judged(file: _File, records: Sequence[Record], damaged: bool) -> tuple[list[Paper], list[Skipped]]:

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.cite import number, render
+from rag.comparing import Comparing
 from rag.embed import MiniLM
 from rag.generate import (
     KINDS,
     QuestionKind,
+    Wishes,
     answer_prompt,
     extractive_drafts,
     looks_like_instruction,
     model_drafts,
     one_line,
     reply,
+    wished,
 )
 from rag.keywords import tokenize
-from rag.plan import LANGUAGES, is_strong, make_plan, names_in
+from rag.plan import LANGUAGES, MAX_QUESTION, is_strong, make_plan, names_in
 from rag.prompts import load_prompt
 from rag.refuse import LINE, answerable, measure, refusal
-from rag.retrieve import CANDIDATES, RARE, Candidate, Query, fuse, idf_weights, score_sentences, select_evidence
+from rag.retrieve import (
+    CANDIDATES,
+    Candidate,
+    Query,
+    fuse,
+    idf_weights,
+    name_certainty,
+    score_sentences,
+    select_evidence,
+)
+from rag.side_reading import Tools
 from rag.snapshot import Snapshot
 from rag.store import Store
 from rag.translate import keeps_facts
@@ -89,19 +101,11 @@ def search(
         return []
     query = make_query(parts, snapshot, text)
     ranked = fuse(query, _candidates(parts, snapshot, query, filters), ranking)[:papers]
-    stored = parts.store.papers([candidate.paper_id for candidate, _ in ranked])
-    found = [(stored[c.paper_id], c, score) for c, score in ranked if c.paper_id in stored]
-    sentences = [snapshot.sentences_of(paper.id) for paper, _, _ in found]
-    texts = [
-        paper.abstract[span.start : span.end]
-        for (paper, _, _), (spans, _) in zip(found, sentences, strict=True)
-        for span in spans
-    ]
-    words = iter([frozenset(row) for row in tokenize(texts)])  # one call: most of its cost is fixed
     hits = []
-    for (paper, candidate, score), (spans, vectors) in zip(found, sentences, strict=True):
-        own = list(islice(words, len(spans)))
-        scored = score_sentences(query, paper, spans, vectors, own, score)
+    for (candidate, score), paper in zip(ranked, snapshot.papers_of(c.paper_id for c, _ in ranked), strict=True):
+        spans, vectors = snapshot.sentences_of(paper.id)
+        words = snapshot.words_of(paper.id, query.weights)
+        scored = score_sentences(query, paper, spans, vectors, words, score)
         hits.append(Hit(paper, score, tuple(scored), candidate.paper, candidate.sentence, candidate.keyword))
     return hits
 
@@ -120,29 +124,40 @@ def _candidates(
     if filters:
         keyword = np.where(snapshot.allowed(filters), keyword, 0)
     top = np.argsort(-keyword, kind="stable")[:CANDIDATES]
-    dense = parts.store.search(query.vector, CANDIDATES, filters)
+    dense = parts.store.search(query.vector, CANDIDATES, snapshot.widened(filters) if filters else None)
     found = dict.fromkeys([*dense, *(snapshot.paper_ids[row] for row in top if keyword[row] > 0)])
     ids = [paper_id for paper_id in found if paper_id in snapshot.rows]  # others came after the snapshot
     named = _named(snapshot, query.text)
     rows = [snapshot.rows[paper_id] for paper_id in ids]
-    return [
-        Candidate(
-            paper_id,
-            float(cosines[0]),
-            float(cosines[1]),
-            float(keyword[row]),
-            None if named is None else float(named[row]),
-        )
-        for paper_id, row, cosines in zip(ids, rows, snapshot.cosines(ids, query.vector), strict=True)
-    ]
+    paper, sentence = snapshot.cosines(ids, query.vector).T.tolist()
+    shares = [None] * len(ids) if named is None else named[rows].tolist()
+    return list(map(Candidate, ids, paper, sentence, keyword[rows].tolist(), shares))
 
 
 def _named(snapshot: Snapshot, text: str) -> NDArray[np.float64] | None:
-    """Return for every paper the share of the names in a text that are its own, None when none is anybody's."""
-    limit = max(3, RARE * len(snapshot.paper_ids))
-    holding = [snapshot.named(name) for name in dict.fromkeys(names_in(text)) if is_strong(name)]
-    rare = [papers for papers in holding if 0 < papers.sum() <= limit]
-    return np.mean(rare, axis=0) if rare else None
+    """Return for every paper how surely the names in a text are its own, None when none is anybody's."""
+    certain: list[tuple[list[int], float]] = []
+    for name in dict.fromkeys(names_in(text)):
+        if is_strong(name):
+            rows = snapshot.named(name)
+            frequency = min(map(snapshot.keywords.document_frequency, tokenize([name])[0]), default=0)
+            if certainty := name_certainty(len(rows), frequency):
+                certain.append((rows, certainty))
+    if not certain:
+        return None
+    named = np.zeros(len(snapshot.paper_ids))
+    for rows, certainty in certain:
+        named[rows] += certainty / len(certain)
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """Claims that passed, each with the evidence that carries it; sentences that did not pass; tokens used."""
+
+    claims: tuple[tuple[Claim, tuple[Evidence, ...]], ...]
+    removed: tuple[Claim, ...]
+    usage: Usage
 
 
 class Pipeline:
@@ -151,9 +166,26 @@ class Pipeline:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._vector = lru_cache(maxsize=4096)(lambda text: parts.encoder.encode([text])[0])
+        self._comparing = Comparing(
+            Tools(
+                parts.snapshot,
+                lambda text, papers, filters: search(parts, text, papers, filters),
+                parts.store.papers,
+                parts.encoder.encode,
+                self._in_language,
+                self._check,
+                parts.writer,
+                parts.writer_name,
+                parts.small,
+            )
+        )
 
     def stream(
-        self, question: str, history: Sequence[Turn] = (), filters: Filters | None = None
+        self,
+        question: str,
+        history: Sequence[Turn] = (),
+        filters: Filters | None = None,
+        wishes: Wishes | None = None,
     ) -> Iterator[Event]:
         """Answer a question, yielding events as they happen; the last is `AnswerDone`.
 
@@ -163,6 +195,10 @@ class Pipeline:
         parts = self.parts
         snapshot = parts.snapshot()
         yield StepStarted("understanding the question")
+        reading, asked = self._comparing.sides.read(question[:MAX_QUESTION], history, filters)
+        if reading:
+            yield from self._comparing.stream(question, reading, asked, began)
+            return
         plan, usage = make_plan(
             question,
             history,
@@ -170,16 +206,21 @@ class Pipeline:
             papers=KINDS["single"].papers,
             is_known=lambda word: self._is_known(word, snapshot),
         )
-        kind = KINDS[plan.kind]
+        kind = wished(KINDS[plan.kind], wishes)
         yield StepStarted(f"searching {len(snapshot.paper_ids):,} papers")
         hits = [hit for sub in plan.searches for hit in search(parts, sub.text, sub.papers, filters)]
+        yield StepStarted("choosing evidence")
         evidence = self._evidence(kind, hits)
-        run = _Run(plan, tuple(hits), evidence, {hit.paper.id: hit.paper for hit in hits}, usage)
+        run = _Run(plan, tuple(hits), evidence, {hit.paper.id: hit.paper for hit in hits}, asked + usage)
         timings = Timings(evidence=time.perf_counter() - began)
         if evidence and self._answerable(run):
             yield EvidenceFound(plan, run.hits, evidence)
-            yield StepStarted("writing and checking")
-            for claim, cited in self._claims(kind, run):
+            yield StepStarted("writing")
+            for made in self._claims(kind, run):
+                if isinstance(made, StepStarted):
+                    yield made
+                    continue
+                claim, cited = made
                 if not run.claims:
                     timings = replace(timings, first_word=time.perf_counter() - began)
                 run.claims.append((claim, cited))
@@ -227,10 +268,13 @@ class Pipeline:
         )
         return answerable(signals) >= LINE
 
-    def _claims(self, kind: QuestionKind, run: _Run) -> Iterator[tuple[Claim, tuple[Evidence, ...]]]:
-        """Yield the claims that passed with the evidence that carries them."""
+    def _claims(self, kind: QuestionKind, run: _Run) -> Iterator[tuple[Claim, tuple[Evidence, ...]] | StepStarted]:
+        """Yield the claims that passed with the evidence that carries them, before each that it is checked."""
         seen: set[str] = set()
         for draft in self._drafts(kind, run):
+            if len(seen) >= kind.claims and kind.claims < KINDS[kind.name].claims:
+                return  # a short answer was wanted, and not every writer obeys the grammar
+            yield StepStarted("checking")
             settled = self._settle(draft, run)
             if settled is None or settled[0].text in seen:
                 continue
@@ -249,10 +293,29 @@ class Pipeline:
             else:
                 yield item
 
+    def compose(
+        self,
+        kind: QuestionKind,
+        plan: Plan,
+        evidence: tuple[Evidence, ...],
+        papers: Mapping[str, Paper],
+        drafts: Sequence[Draft] | None = None,
+    ) -> Composed:
+        """Write from given sentences alone and check every claim; `drafts` take the place of what is written.
+
+        Raises `ProviderError` when the writer fails.
+        """
+        run = _Run(plan, (), evidence, dict(papers), Usage())
+        for draft in drafts if drafts is not None else self._drafts(kind, run):
+            settled = self._settle(draft, run)
+            if settled and all(settled[0].text != claim.text for claim, _ in run.claims):
+                run.claims.append((self._translated(settled[0], run), settled[1]))
+        return Composed(tuple(run.claims), tuple(run.removed), run.usage)
+
     def _settle(self, draft: Draft, run: _Run) -> tuple[Claim, tuple[Evidence, ...]] | None:
         """Return the draft as a claim if it passes; else repaired by another citation, or replaced by the
         words of the sentence that says most nearly the same; else None. What did not pass is kept in `run.removed`."""
-        verdict, carrying = self._check(draft, run)
+        verdict, carrying = self._check(draft, run.papers)
         if verdict.support is Support.SUPPORTED and carrying:
             return self._claim(draft.text, verdict, carrying, verbatim=_is_quote(draft)), carrying
         run.removed.append(Claim(draft.text, verdict.support, verdict.reason, ()))
@@ -260,13 +323,13 @@ class Pipeline:
             for item in sorted(run.evidence, key=lambda item: -item.score):
                 if item in draft.evidence:
                     continue
-                again, carrying = self._check(Draft(draft.text, (item,)), run)
+                again, carrying = self._check(Draft(draft.text, (item,)), run.papers)
                 if again.support is Support.SUPPORTED and carrying:
                     return self._claim(draft.text, again, carrying), carrying
         quote = self._nearest(draft, run)
         if quote is None:
             return None
-        verdict, _ = self._check(Draft(quote.text, (quote,)), run)
+        verdict, _ = self._check(Draft(quote.text, (quote,)), run.papers)
         return self._claim(quote.text, verdict, (quote,), verbatim=True), (quote,)
 
     def _nearest(self, draft: Draft, run: _Run) -> Evidence | None:
@@ -289,8 +352,8 @@ class Pipeline:
             return None
         return best
 
-    def _check(self, draft: Draft, run: _Run) -> tuple[Verdict, tuple[Evidence, ...]]:
-        return check_draft(draft, run.papers, idf=self.parts.snapshot().keywords.idf, similarity=self._similarity)
+    def _check(self, draft: Draft, papers: Mapping[str, Paper]) -> tuple[Verdict, tuple[Evidence, ...]]:
+        return check_draft(draft, papers, idf=self.parts.snapshot().keywords.idf, similarity=self._similarity)
 
     def _similarity(self, first: str, second: str) -> float:
         return float(self._vector(first) @ self._vector(second))
@@ -302,28 +365,27 @@ class Pipeline:
         return Claim(text, verdict.support, verdict.reason, (), verbatim=verbatim)
 
     def _translated(self, claim: Claim, run: _Run) -> Claim:
-        """Return the claim in the question's language where the writer can translate it faithfully.
+        said, usage = self._in_language(claim, run.plan.language)
+        run.usage += usage
+        return said
+
+    def _in_language(self, claim: Claim, code: str) -> tuple[Claim, Usage]:
+        """Return the claim in a language where the writer can translate it faithfully, and what that took.
 
         The English sentence is what was verified, so the translation is no more than partly so.
         """
         writer = self.parts.writer
-        if writer is None or run.plan.language == "en":
-            return claim
-        language = LANGUAGES[run.plan.language]
+        if writer is None or code == "en":
+            return claim, Usage()
         prompt = load_prompt("translate_claim").render(
-            max_tokens=300, language=language, sentence=one_line(claim.text)
+            max_tokens=300, language=LANGUAGES[code], sentence=one_line(claim.text)
         )
         text, usage = reply(writer, prompt)
-        run.usage += usage
         if not keeps_facts(claim.text, text):
-            return claim
-        return replace(
-            claim,
-            text=text,
-            english=claim.text,
-            support=Support.PARTIAL,
-            reason="the English sentence is supported; its translation is checked for numbers, names and negations",
-        )
+            return claim, usage
+        reason = "the English sentence is supported; its translation is checked for numbers, names and negations"
+        said = replace(claim, text=text, english=claim.text, support=Support.PARTIAL, reason=reason, verbatim=False)
+        return said, usage
 
     def _answer(self, run: _Run, timings: Timings) -> Answer:
         claims, papers = number(run.claims, run.papers)

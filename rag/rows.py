@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.types import Chunk, Filters, Paper, Source, Vectors
+from rag.types import Chunk, Filters, Paper, Source, SourceFile, Vectors, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,36 @@ def filter_fields(paper: Paper) -> dict[str, Any]:
 def filter_form(value: str) -> str:
     """Return a value as filters compare it: without case, outer space and differences of Unicode form."""
     return unicodedata.normalize("NFKC", value).strip().casefold()
+
+
+def admits(filters: Filters, fields: Mapping[str, Any]) -> bool:
+    """Return whether filters admit the paper of these `filter_fields`; a venue by any part of its name."""
+    return (
+        (not filters.years or fields["year"] in filters.years)
+        and (not filters.venues or any(is_part(venue, fields["venue"]) for venue in filters.venues))
+        and all(
+            not wanted or any(filter_form(value) in fields[name] for value in wanted)
+            for name, wanted in (
+                ("sources", filters.sources),
+                ("authors", filters.authors),
+                ("keywords", filters.keywords),
+            )
+        )
+    )
+
+
+def is_part(part: str, name: str) -> bool:
+    """Return whether one or more whole words of a venue's name are `part`: of "NeurIPS 2026" are "neurips" and
+    "2026", "IPS" is not. Letters and figures side by side are two words ("ICML2025")."""
+    wanted, whole = _words(part), _words(name)
+    places = range(len(whole) - len(wanted) + 1)
+    return bool(wanted) and any(whole[place : place + len(wanted)] == wanted for place in places)
+
+
+def _words(text: str) -> list[str]:
+    # A character of a script without spaces stands for itself.
+    return re.findall(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\d+|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+",
+                      filter_form(text))  # fmt: skip
 
 
 def filter_conditions(filters: Filters) -> dict[str, Any]:
@@ -132,19 +163,42 @@ def mean_vector(vectors: Vectors) -> NDArray[np.float32]:
 
 
 def _record_json(paper: Paper) -> str:
-    return json.dumps(
-        {
-            "label": paper.label,
-            "title": paper.title,
-            "authors": paper.authors,
-            "year": paper.year,
-            "venue": paper.venue,
-            "url": paper.url,
-            "keywords": paper.keywords,
-            "sources": [(source.file, source.ordinal, source.line) for source in paper.sources],
-        },
-        ensure_ascii=False,
-    )
+    record = {"label": paper.label, **_facts(paper)}
+    if paper.versions:
+        record["versions"] = [
+            {
+                "id": version.id,
+                # The stored text stands in the row already.
+                "abstract": None if version.abstract == paper.abstract else version.abstract,
+                **_facts(version),
+            }
+            for version in paper.versions
+        ]
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _facts(of: Paper | Version) -> dict[str, Any]:
+    return {
+        "title": of.title,
+        "authors": of.authors,
+        "year": of.year,
+        "venue": of.venue,
+        "url": of.url,
+        "keywords": of.keywords,
+        "sources": [(source.file, source.ordinal, source.line) for source in of.sources],
+    }
+
+
+def _facts_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "title": record["title"],
+        "authors": tuple(record["authors"]),
+        "year": record["year"],
+        "venue": record["venue"],
+        "url": record["url"],
+        "keywords": tuple(record["keywords"]),
+        "sources": tuple(Source(file, ordinal, line) for file, ordinal, line in record["sources"]),
+    }
 
 
 def paper_row(paper: Paper) -> dict[str, Any]:
@@ -155,15 +209,29 @@ def paper_row(paper: Paper) -> dict[str, Any]:
 def paper_of(paper_id: str, abstract: str, row: Mapping[str, Any]) -> Paper:
     """Return a paper from its row's id, document and metadata."""
     record = json.loads(row["record"])
-    return Paper(
-        id=paper_id,
-        abstract=abstract,
-        label=record["label"],
-        title=record["title"],
-        authors=tuple(record["authors"]),
-        year=record["year"],
-        venue=record["venue"],
-        url=record["url"],
-        keywords=tuple(record["keywords"]),
-        sources=tuple(Source(file, ordinal, line) for file, ordinal, line in record["sources"]),
-    )
+    versions = tuple(
+        Version(id=version["id"], abstract=abstract if version["abstract"] is None else version["abstract"],
+                **_facts_of(version))
+        for version in record.get("versions", ())
+    )  # fmt: skip
+    return Paper(id=paper_id, abstract=abstract, label=record["label"], **_facts_of(record), versions=versions)
+
+
+def files_json(files: Iterable[SourceFile]) -> str:
+    """Return the files of an index as text, to be kept beside it."""
+    return json.dumps({file.name: (file.path, file.digest, file.indexed) for file in files}, ensure_ascii=False)
+
+
+def files_of(text: str) -> dict[str, SourceFile]:
+    """Return the files of an index by name from what `files_json` made of them."""
+    return {name: SourceFile(name, *about) for name, about in json.loads(text or "{}").items()}
+
+
+def pairs_json(pairs: Iterable[frozenset[str]]) -> str:
+    """Return pairs of ids as text, to be kept beside an index."""
+    return json.dumps(sorted(sorted(pair) for pair in pairs))
+
+
+def pairs_of(text: str) -> frozenset[frozenset[str]]:
+    """Return the pairs from what `pairs_json` made of them."""
+    return frozenset(frozenset(pair) for pair in json.loads(text or "[]"))

@@ -1,4 +1,4 @@
-"""A local, memory-mapped copy of what ranking needs of a corpus state: keyword index, sentence vectors.
+"""A local, memory-mapped copy of what a search needs of a corpus state: keyword index, sentences, papers.
 
 Chroma holds the truth; a snapshot is built from it after each write, or by a reader that finds none for
 the current state (another machine's server), and is never changed.
@@ -13,9 +13,10 @@ import re
 import shutil
 import time
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,18 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import StoreError
-from rag.keywords import KeywordIndex
-from rag.rows import filter_fields, filter_form, quantize
+from rag.keywords import KeywordIndex, tokenize
+from rag.rows import filter_fields, filter_form, is_part, paper_of, paper_row, quantize
 from rag.store import EMPTY, Store
-from rag.types import Filters, Span
+from rag.types import Filters, Paper, Span
 
 KEPT = 2
 """Snapshots kept: the newest, and the one a reader may be opening at this moment."""
-LAYOUT = 4
+LAYOUT = 6
 """What a snapshot holds and how; one of another layout is never opened."""
 
 _COMPLETE = "complete"
 _BUILDING = "building-"
+_ARRAYS = ("papers", "first", "spans", "vectors", "scales", "words", "word_first", "records", "record_first")
 _ABANDONED = 3600.0  # seconds; building takes some of them for thousands of papers
 
 
@@ -43,7 +45,10 @@ _ABANDONED = 3600.0  # seconds; building takes some of them for thousands of pap
 class Snapshot:
     """One corpus state. Row i of `keywords` and `papers` (papers, d) is paper `paper_ids[i]`; its sentences
     are rows `first[i]:first[i + 1]` of `spans` (n, 2) and `vectors` (n, d). Vectors are signed bytes of any
-    scale; a paper's is the mean of its chunks'."""
+    scale, `scales` (n,) bring those of sentences to unit length; a paper's is the mean of its chunks'. The
+    distinct words of sentence j, as numbers of the keyword index, are `words[word_first[j]:word_first[j + 1]]`,
+    and the record of paper i is `records[record_first[i]:record_first[i + 1]]`, UTF-8.
+    """
 
     state: str
     keywords: KeywordIndex
@@ -52,25 +57,62 @@ class Snapshot:
     first: NDArray[np.int64]
     spans: NDArray[np.int32]
     vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    words: NDArray[np.int32]
+    word_first: NDArray[np.int64]
+    records: NDArray[np.uint8]
+    record_first: NDArray[np.int64]
     filters: Sequence[dict[str, Any]]
     names: Sequence[str]
+    _by_name: Sequence[tuple[str, int]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", sorted((name, row) for row, name in enumerate(self.names)))
 
     @property
     def paper_ids(self) -> tuple[str, ...]:
         """The ids of all papers of this state, in the order of the rows."""
         return self.keywords.paper_ids
 
-    def named(self, name: str) -> NDArray[np.bool_]:
-        """Return for every paper whether its label is a name or begins with it, in any case and punctuation."""
+    def named(self, name: str) -> list[int]:
+        """Return the rows of the papers whose label is a name or begins with it, in any case and punctuation."""
         wanted = _folded_name(name)
-        return np.array([own.startswith(wanted) for own in self.names], dtype=bool)
+        rows = []
+        for own, row in self._by_name[bisect_left(self._by_name, (wanted, -1)) :]:
+            if not own.startswith(wanted):
+                break
+            rows.append(row)
+        return sorted(rows)
+
+    def papers_of(self, paper_ids: Iterable[str]) -> list[Paper]:
+        """Return papers of this state in the order of their ids."""
+        found = []
+        for paper_id in paper_ids:
+            row = self.rows[paper_id]
+            record = self.records[self.record_first[row] : self.record_first[row + 1]].tobytes()
+            abstract, about = json.loads(record)
+            found.append(paper_of(paper_id, abstract, about))
+        return found
+
+    def words_of(self, paper_id: str, words: Iterable[str]) -> list[frozenset[str]]:
+        """Return for each sentence of a paper which of some stemmed words it holds."""
+        row = self.rows[paper_id]
+        bounds = self.word_first[self.first[row] : self.first[row + 1] + 1]
+        own = self.words[bounds[0] : bounds[-1]]
+        held: list[set[str]] = [set() for _ in bounds[1:]]
+        known = [(word, number) for word in words if (number := self.keywords.number(word)) is not None]
+        which, places = np.nonzero(own == np.array([number for _, number in known], dtype=np.int32)[:, None])
+        sentences = np.searchsorted(bounds, places + bounds[0], side="right") - 1
+        for sentence, word in zip(sentences.tolist(), which.tolist(), strict=True):
+            held[sentence].add(known[word][0])
+        return [frozenset(found) for found in held]
 
     def sentences_of(self, paper_id: str) -> tuple[tuple[Span, ...], NDArray[np.float32]]:
         """Return the spans of a paper's sentences and their unit vectors, shape (n, d)."""
         row = self.rows[paper_id]
         part = slice(int(self.first[row]), int(self.first[row + 1]))
-        spans = tuple(Span(int(start), int(end)) for start, end in self.spans[part])
-        return spans, unit_rows(self.vectors[part])
+        spans = tuple(Span(start, end) for start, end in self.spans[part].tolist())
+        return spans, self.vectors[part] * self.scales[part, None]
 
     def cosines(self, paper_ids: Sequence[str], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each paper the cosine of a unit vector with the paper's and with its best sentence's.
@@ -81,12 +123,21 @@ class Snapshot:
         counts = self.first[rows + 1] - self.first[rows]
         starts = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(self.first[rows] - starts, counts)
-        sentences = unit_rows(self.vectors[places]) @ vector
+        sentences = (self.vectors[places].astype(np.float32) @ vector) * self.scales[places]
         best = np.maximum.reduceat(sentences, starts) if len(rows) else np.zeros(0, dtype=np.float32)
         return np.stack([unit_rows(self.papers[rows]) @ vector, best], axis=1)
 
+    def widened(self, filters: Filters) -> Filters:
+        """Return filters whose venues are whole names: all of this state of which the given ones are a part."""
+        if not filters.venues:
+            return filters
+        held = {str(fields["venue"]) for fields in self.filters}
+        found = {name for name in held if any(is_part(venue, name) for venue in filters.venues)}
+        return replace(filters, venues=filters.venues | found)
+
     def allowed(self, filters: Filters) -> NDArray[np.bool_]:
-        """Return for every paper whether the filters admit it."""
+        """Return for every paper whether the filters admit it; a venue may be a part of its name."""
+        filters = self.widened(filters)
         wanted = {
             name: {filter_form(value) for value in getattr(filters, name)}
             for name in ("sources", "authors", "keywords")
@@ -149,7 +200,8 @@ def _build(store: Store, state: str, place: Path) -> None:
         work = Path(name)
         # The title counts twice, as a field of more weight than the abstract (measured: +.003 to +.005 nDCG@10).
         texts = (f"{paper.title or paper.label}\n" * 2 + paper.abstract for paper in papers)
-        KeywordIndex.build([paper.id for paper in papers], texts).save(work / "keywords")
+        keywords = KeywordIndex.build([paper.id for paper in papers], texts)
+        keywords.save(work / "keywords")
         found = [sentences[paper.id] for paper in papers]
         # An empty array first: nothing cannot be joined, and it gives the columns where there is no paper.
         no_vectors = np.zeros((0, store.dimensions), dtype=np.int8)
@@ -157,7 +209,16 @@ def _build(store: Store, state: str, place: Path) -> None:
         np.save(work / "papers.npy", quantize(vectors))
         np.save(work / "first.npy", np.cumsum([0, *(len(part.spans) for part in found)], dtype=np.int64))
         np.save(work / "spans.npy", np.concatenate([np.zeros((0, 2), np.int32), *(part.spans for part in found)]))
-        np.save(work / "vectors.npy", np.concatenate([no_vectors, *(part.vectors for part in found)]))
+        rows = np.concatenate([no_vectors, *(part.vectors for part in found)])
+        np.save(work / "vectors.npy", rows)
+        np.save(work / "scales.npy", 1 / np.maximum(np.linalg.norm(rows.astype(np.float32), axis=1), 1e-9))
+        words = (
+            np.array(sorted({number for word in own if (number := keywords.number(word)) is not None}), dtype=np.int32)
+            for paper, part in zip(papers, found, strict=True)
+            for own in tokenize([paper.abstract[start:end] for start, end in part.spans.tolist()])
+        )
+        _save_lists(work / "words.npy", work / "word_first.npy", words, np.int32)
+        _save_lists(work / "records.npy", work / "record_first.npy", map(_record, papers), np.uint8)
         (work / "filters.json").write_text(json.dumps([filter_fields(paper) for paper in papers]), "utf-8")
         names = [_folded_name(paper.label) for paper in papers]
         (work / "names.json").write_text(json.dumps(names), "utf-8")
@@ -168,24 +229,50 @@ def _build(store: Store, state: str, place: Path) -> None:
     _forget_old(place)
 
 
+def _record(paper: Paper) -> NDArray[np.uint8]:
+    text = json.dumps([paper.abstract, paper_row(paper)])
+    return np.frombuffer(text.encode(), dtype=np.uint8)
+
+
+def _save_lists(values: Path, first: Path, lists: Iterable[NDArray[Any]], kind: type[np.generic]) -> None:
+    """Write lists of numbers one behind the other, and where each begins."""
+    kept = list(lists)
+    np.save(values, np.concatenate([np.zeros(0, kind), *kept]))
+    np.save(first, np.cumsum([0, *map(len, kept)], dtype=np.int64))
+
+
 def _load(state: str, place: Path) -> Snapshot:
     """Open a snapshot without reading it whole; raises `StoreError` when it is damaged."""
     keywords = KeywordIndex.load(place / "keywords")
     try:
-        means = np.load(place / "papers.npy", mmap_mode="r")
-        first = np.load(place / "first.npy")
-        spans = np.load(place / "spans.npy", mmap_mode="r")
-        vectors = np.load(place / "vectors.npy", mmap_mode="r")
+        arrays = {name: _mapped(place / f"{name}.npy") for name in _ARRAYS}
         filters = json.loads((place / "filters.json").read_text("utf-8"))
         names = json.loads((place / "names.json").read_text("utf-8"))
-        papers = {len(keywords.paper_ids), len(first) - 1, len(means), len(filters), len(names)}
-        fits = len(papers) == 1 and len(spans) == len(vectors) == first[-1]
-    except (OSError, ValueError, TypeError, EOFError) as error:
+        fits = _fit(arrays, len(keywords.paper_ids), len(filters), len(names))
+    except (OSError, ValueError, TypeError, EOFError, IndexError) as error:
         raise StoreError(f"the snapshot in {place} is damaged ({error}); delete that folder") from error
     if not fits:
         raise StoreError(f"the snapshot in {place} does not fit together; delete that folder")
     rows = {paper_id: row for row, paper_id in enumerate(keywords.paper_ids)}
-    return Snapshot(state, keywords, rows, means, first, spans, vectors, filters, names)
+    return Snapshot(state, keywords, rows, **arrays, filters=filters, names=names)
+
+
+def _mapped(file: Path) -> NDArray[Any]:
+    """Map an array; as a plain one, since each cut of a `memmap` costs microseconds."""
+    return np.asarray(np.load(file, mmap_mode="r")).view(np.ndarray)
+
+
+def _fit(arrays: Mapping[str, NDArray[Any]], papers: int, *others: int) -> bool:
+    """Tell whether the arrays belong to so many papers and to each other."""
+    first, word_first, record_first = arrays["first"], arrays["word_first"], arrays["record_first"]
+    counts = {papers, *others, len(first) - 1, len(record_first) - 1, len(arrays["papers"])}
+    sentences = {len(arrays["spans"]), len(arrays["vectors"]), len(arrays["scales"]), len(word_first) - 1}
+    return (
+        counts == {papers}
+        and sentences == {int(first[-1])}
+        and len(arrays["words"]) == word_first[-1]
+        and len(arrays["records"]) == record_first[-1]
+    )
 
 
 def _forget_old(place: Path) -> None:

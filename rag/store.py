@@ -7,7 +7,8 @@ there is complete, whatever moment an indexing run was killed at.
 
 The metadata of `plenary-papers` say what the index is (`plenary_format`, `embedding_model`, `dimensions`) and
 what happened to it: `state` is a hash of what is stored, `written` changes at the beginning and at the end of
-every writing, `writing` is true between them.
+every writing, `writing` is true between them. `files` and `apart` (JSON) remember the files that were indexed
+and the wordings that a user split.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, RLock
@@ -36,21 +38,29 @@ from rag.rows import (
     Record,
     StoredSentences,
     chunk_rows,
+    files_json,
+    files_of,
     filter_conditions,
     filter_fields,
     mean_vector,
+    pairs_json,
+    pairs_of,
     paper_id_of,
     paper_of,
     paper_row,
     sentences_of,
 )
-from rag.types import Filters, Paper
+from rag.types import Filters, Paper, SourceFile
 
 PAPERS, CHUNKS = "plenary-papers", "plenary-chunks"
 FORMAT = 1
 """Layout of the rows; an index of another layout is refused with the remedy."""
 EMPTY = "empty"
 """The state of an index that nothing was written to."""
+DATABASE = "chroma.sqlite3"
+"""The file that Chroma keeps in the folder of an embedded index."""
+UNSETTLED = 2.0
+"""Seconds for which a file's time of change may hide another one: the coarsest clock of a file system."""
 PAGE = 5_000
 """Rows a request: below Chroma's batch limit (5,461) and SQLite's limit of variables in one statement."""
 
@@ -64,6 +74,7 @@ class Store:
         self.folder = None if _is_url(location) else Path(location).expanduser().absolute()
         # Opening anew pulls the engine from under a request: no two at a time. A query takes 3 ms.
         self._guard = RLock()
+        self._known: tuple[tuple[int, ...] | None, str] = (None, EMPTY)
         self._connect()
 
     def _connect(self) -> None:
@@ -146,6 +157,9 @@ class Store:
         that a writer could not renew, because it was killed, is renewed first.
         """
         with self._guard:
+            looks = self._looks()
+            if looks is not None and looks == self._known[0]:
+                return self._known[1]
             about = self._about()
             if self.folder and about.get("writing"):
                 with suppress(_BusyError), self.writing():  # not busy: its writer is dead
@@ -153,7 +167,30 @@ class Store:
                 about = self._about()
             if self.folder and about.get("written") != self._seen:
                 self.reopen()
-            return str(about.get("state", EMPTY))
+            state = str(about.get("state", EMPTY))
+            self._known = (None if about.get("writing") else looks, state)
+            return state
+
+    def _looks(self) -> tuple[int, ...] | None:
+        """Return what changes with every writing of an embedded index's database, None where that is not sure.
+
+        Chroma takes a tenth of a search to say what its metadata are. A database written in this moment may
+        be so again without another time of change; and it is never opened here, since a second SQLite in one
+        process lifts the locks of the first.
+        """
+        if not self.folder:
+            return None
+        looks: list[int] = []
+        for name in (DATABASE, f"{DATABASE}-wal"):
+            try:
+                about = os.stat(self.folder / name)
+            except OSError:
+                looks += [0]
+                continue
+            if abs(time.time() - about.st_mtime) < UNSETTLED:
+                return None
+            looks += [about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns]
+        return tuple(looks) if looks[0] else None
 
     def reopen(self) -> None:
         """Open anew, to see what another process wrote."""
@@ -194,6 +231,23 @@ class Store:
             self._seen = uuid4().hex
             self._papers.modify(metadata={**self._about(), "written": self._seen, **changes})
 
+    def files(self) -> dict[str, SourceFile]:
+        """Return what is known of the files that were indexed, by name; nothing of an older index's."""
+        return files_of(str(self._about().get("files", "")))
+
+    def remember_files(self, files: Mapping[str, SourceFile]) -> None:
+        """Keep what is known of the files. The caller holds `writing()`."""
+        if files != self.files():
+            self._mark(files=files_json(files.values()))
+
+    def apart(self) -> frozenset[frozenset[str]]:
+        """Return the pairs of ids that a user said are not one paper."""
+        return pairs_of(str(self._about().get("apart", "")))
+
+    def remember_apart(self, pairs: Iterable[frozenset[str]]) -> None:
+        """Keep pairs of ids that are not one paper, beside those that are kept. The caller holds `writing()`."""
+        self._mark(apart=pairs_json({*self.apart(), *pairs}))
+
     def _state(self) -> str:
         digest = hashlib.sha256()
         digests = self.digests()
@@ -206,16 +260,20 @@ class Store:
         return {row_id: str(row["digest"]) for row_id, row, _ in self._rows(self._papers, "metadatas")}
 
     def put(self, records: Sequence[Record]) -> None:
-        """Store papers, replacing what was stored under their ids; no id may stand twice."""
+        """Store papers, replacing what was stored under their ids; no id may stand twice.
+
+        A paper that is there stays until its new row is written: killed at any moment, nothing of it is lost.
+        """
         with self._using():
-            # Also of papers that are not there: a run killed before a paper's row has left its chunks.
-            self.delete([record.paper.id for record in records])
-            for rows in _batches([row for record in records for row in chunk_rows(record)], PAGE):
+            everything = [row for record in records for row in chunk_rows(record)]
+            for rows in _batches(everything, PAGE):
                 self._chunks.upsert(
                     ids=[row["id"] for row in rows],
                     embeddings=[row["vector"] for row in rows],
                     metadatas=[row["metadata"] for row in rows],
                 )
+            # Also of papers that are not there: a run killed before a paper's row has left its chunks.
+            self._delete_chunks([record.paper.id for record in records], keep={row["id"] for row in everything})
             for batch in _batches(records, PAGE):
                 self._papers.upsert(
                     ids=[record.paper.id for record in batch],
@@ -223,6 +281,12 @@ class Store:
                     documents=[record.paper.abstract for record in batch],
                     metadatas=[paper_row(record.paper) for record in batch],
                 )
+
+    def _delete_chunks(self, paper_ids: Sequence[str], keep: Collection[str]) -> None:
+        for part in _batches(paper_ids, 1_000):
+            there = self._chunks.get(where={"paper_id": {"$in": list(part)}}, include=[])["ids"]
+            for stale in _batches([row_id for row_id in there if row_id not in keep], PAGE):
+                self._chunks.delete(ids=list(stale))
 
     def update(self, papers: Sequence[Paper]) -> None:
         """Store changed sources or other facts of papers whose text and title stay the same."""
@@ -244,6 +308,29 @@ class Store:
                 if known:
                     self._papers.delete(ids=known)
                 self._chunks.delete(where={"paper_id": {"$in": list(part)}})
+
+    def copy_papers(self, target: Store, paper_ids: Sequence[str]) -> None:
+        """Copy the rows of papers to another store as they are; at most a few hundred at a time."""
+        with self._using():
+            chunks = self._chunks.get(
+                where={"paper_id": {"$in": list(paper_ids)}}, include=["embeddings", "metadatas"]
+            )
+            papers = self._papers.get(ids=list(paper_ids), include=["embeddings", "metadatas", "documents"])
+        with target._using():
+            # As in `put`: a paper's row comes after its chunks, and what a killed copy left of them goes.
+            target._delete_chunks(paper_ids, keep=set(chunks["ids"]))
+            for part in _batches(range(len(chunks["ids"])), PAGE):
+                target._chunks.upsert(
+                    ids=[chunks["ids"][n] for n in part],
+                    embeddings=[chunks["embeddings"][n] for n in part],
+                    metadatas=[chunks["metadatas"][n] for n in part],
+                )
+            target._papers.upsert(
+                ids=papers["ids"],
+                embeddings=papers["embeddings"],
+                documents=papers["documents"],
+                metadatas=papers["metadatas"],
+            )
 
     def papers(self, paper_ids: Sequence[str]) -> dict[str, Paper]:
         """Return the stored papers among `paper_ids`, by id."""

@@ -27,11 +27,29 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """One wording of a paper, exactly as it was found: its own id, the places it was found in, what they say."""
+
+    id: str
+    abstract: str
+    sources: tuple[Source, ...]
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str | None = None
+    url: str | None = None
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Paper:
     """One paper: its abstract exactly as it was found, and what is known about it.
 
     `id` comes from the content (see `load.paper_id`). `label` is the short name made in code for a paper
     without a title. Every offset anywhere in Plenary is a character offset into `abstract`.
+
+    `sources` are those of all its wordings. `versions` are the wordings where there are several, the stored
+    one first; empty where there is only one.
     """
 
     id: str
@@ -44,11 +62,18 @@ class Paper:
     url: str | None = None
     keywords: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    versions: tuple[Version, ...] = ()
 
     @property
     def name(self) -> str:
         """What a person is shown: the title, else the label."""
         return self.title or self.label
+
+    @property
+    def source(self) -> Source | None:
+        """The first place where the stored wording stands, the one that is quoted; None where none is known."""
+        own = self.versions[0].sources if self.versions else self.sources
+        return own[0] if own else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +86,28 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of an index: the name its sources bear, where it lies, and a hash of its bytes.
+
+    `path` and `digest` are empty where an older index did not note them; `indexed` is when these bytes were
+    first indexed (ISO 8601), empty while that has not been finished.
+    """
+
+    name: str
+    path: str = ""
+    digest: str = ""
+    indexed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a loader found: papers, the records it skipped, and how many records were folded into others."""
+    """What a loader found: papers, the records it skipped, how many records were folded into others, and the
+    files that papers came from."""
 
     papers: tuple[Paper, ...]
     skipped: tuple[Skipped, ...] = ()
     merged: int = 0
+    files: tuple[SourceFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +135,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which papers may be found; an empty field admits all. Matching ignores case."""
+    """Which papers may be found; an empty field admits all. Matching ignores case.
+
+    A venue is found by whole words of its name ("NeurIPS" finds "NeurIPS 2026"), an author also by the family name.
+    """
 
     years: frozenset[int] = frozenset()
     venues: frozenset[str] = frozenset()
@@ -207,11 +251,13 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation of an answer: `n` is the number shown, the paper's place in `Answer.papers`."""
+    """A citation of an answer: `n` is the number shown, the paper's place in `Answer.papers`; `source` is the
+    place whose wording is quoted."""
 
     n: int
     paper_id: str
     quote: Quote
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +274,58 @@ class Claim:
     citations: tuple[Citation, ...]
     english: str | None = None
     verbatim: bool = False
+
+
+class SideStatus(StrEnum):
+    """Whether the papers have what a side of a comparison stands for."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    AMBIGUOUS = "ambiguous"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: `name` is what it is called in the answer, `asked` its words in the question.
+
+    `paper_ids` holds one paper when found, the candidates when ambiguous, none when absent.
+    """
+
+    name: str
+    paper_ids: tuple[str, ...]
+    status: SideStatus
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """A row of a comparison: `key` names it in code, `label` is shown. `asked` when it is the question's own."""
+
+    key: str
+    label: str
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one side's paper says on one aspect; `claim` is None where its abstract does not state it.
+
+    The claim was verified against that paper alone. `side` is the place of the side in the comparison.
+    """
+
+    aspect: str
+    side: int
+    claim: Claim | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A grid of aspects and sides; absent and ambiguous sides have no cells. `note` tells what was left out."""
+
+    sides: tuple[Side, ...]
+    aspects: tuple[Aspect, ...]
+    cells: tuple[Cell, ...]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +356,103 @@ class Timings:
 
 
 @dataclass(frozen=True, slots=True)
+class ThemeRequest:
+    """What a question asks of all papers: `kind` is "theme", "list" or "count"; `whole` says that it is about
+    everything, and `topic` is then empty."""
+
+    kind: str
+    topic: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A paper that counts for a topic, how likely it is about it, and the sentence that made it count."""
+
+    paper_id: str
+    probability: float
+    quote: Quote
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A group of papers that treat one subject.
+
+    `paper_ids` are all members, the nearest to the middle first; `outliers` are those that fit least. `terms` are
+    the words that set it apart, `representatives` sentences of its middle. `failed` says why nothing could be
+    written of it, else None. `children` divide the members of a large theme; those in none of them are only here.
+    """
+
+    label: str
+    paper_ids: tuple[str, ...]
+    terms: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    removed: tuple[Claim, ...] = ()
+    representatives: tuple[Quote, ...] = ()
+    outliers: tuple[str, ...] = ()
+    failed: str | None = None
+    children: tuple[Theme, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many papers it has."""
+        return len(self.paper_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A paper that is in no theme, and why."""
+
+    paper_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of every paper, as lists of ids: no number is shown that is not the length of one of them.
+
+    `corpus` are all papers, `read` those that were compared with the question, `relevant` those that count,
+    `borderline` those that may and are in no theme, `assigned` those in exactly one theme, `unassigned` the
+    relevant ones in none, and `skipped` those that were not read.
+    """
+
+    corpus: tuple[str, ...]
+    read: tuple[str, ...]
+    relevant: tuple[str, ...]
+    borderline: tuple[str, ...]
+    assigned: tuple[str, ...]
+    unassigned: tuple[LeftOut, ...] = ()
+    skipped: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A paper's point on the map, both coordinates in [0, 1]; `theme` is the place of its theme, -1 for none."""
+
+    paper_id: str
+    x: float
+    y: float
+    theme: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeReport:
+    """Themes of a topic, or of everything where `topic` is empty, and what they were made from.
+
+    `members` and `borderline` are the papers that count and that may, the likeliest first; of everything both are
+    empty.
+    """
+
+    kind: str
+    topic: str
+    themes: tuple[Theme, ...]
+    coverage: Coverage
+    members: tuple[Member, ...] = ()
+    borderline: tuple[Member, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A checked answer. `papers` are the cited ones in order of their numbers; a refusal has none.
 
@@ -276,6 +471,8 @@ class Answer:
     timings: Timings
     removed: tuple[Claim, ...] = ()
     note: str | None = None
+    themes: ThemeReport | None = None
+    comparison: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +500,55 @@ class ClaimChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class ThemesFound:
+    """Event: the themes with all their papers, before a word is written of any."""
+
+    report: ThemeReport
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeWritten:
+    """Event: what was written and checked of theme `place` (0-based) of `of`; `papers` are those cited so far."""
+
+    theme: Theme
+    place: int
+    of: int
+    papers: tuple[Paper, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonFound:
+    """Event: the grid of a comparison in the papers' own words, before any word is written."""
+
+    comparison: Comparison
+    papers: tuple[Paper, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CellChecked:
+    """Event: a cell that a model said in fewer words and that passed; it takes the quote's place."""
+
+    cell: Cell
+    papers: tuple[Paper, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDone:
     """Event: the whole answer; always the last."""
 
     answer: Answer
 
 
-Event: TypeAlias = StepStarted | EvidenceFound | ClaimChecked | AnswerDone
+Event: TypeAlias = (
+    StepStarted
+    | EvidenceFound
+    | ComparisonFound
+    | CellChecked
+    | ClaimChecked
+    | ThemesFound
+    | ThemeWritten
+    | AnswerDone
+)
 """What `Assistant.stream` yields, in this order except for `StepStarted`, which may come anywhere."""
 
 

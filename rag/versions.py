@@ -10,9 +10,10 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from rag.label_names import method_name
 from rag.label_words import STOP
 from rag.normal import match_key
-from rag.types import Paper
+from rag.types import Paper, Version
 
 # Shares of content words in common (Jaccard). Among 62 million pairs of different papers the largest was
 # 0.41; the resubmissions among them had 0.89 and more.
@@ -30,6 +31,8 @@ SAME_TITLE = 0.45
 """Enough when the titles are the same and the authors do not disagree."""
 CONTRADICTED = 0.85
 """Needed when titles and authors both differ, or the years lie further apart than `_YEARS`."""
+SHORT, SHORT_TEXT, SHORT_TITLE = 20, 0.75, 0.6
+"""Texts of fewer content words share more of them by chance: what they need in place of the first two."""
 
 # Of the shorter abstract's content words, how many the longer must have when it is an extended version.
 _CONTAINED = 0.75
@@ -51,15 +54,14 @@ _ROMAN = re.compile(r"\b(?:part|volume|vol|chapter|episode)\s+([ivx]+|\d+|[a-h]|
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Papers with their versions folded in.
-
-    `merged` counts the records that went into another; `versions` holds, by the id of the paper that
-    stayed, the other wordings with their own ids, abstracts and sources.
-    """
+    """Papers with their versions folded in; `merged` counts the records that went into another."""
 
     papers: tuple[Paper, ...]
     merged: int
-    versions: Mapping[str, tuple[Paper, ...]] = field(default_factory=dict)
+
+
+_Wording: TypeAlias = Paper | Version
+"""What is compared: a record, or one wording of a stored paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +107,31 @@ def merge_versions(papers: Sequence[Paper]) -> Merged:
         ]
         if fits:
             into[later] = -max(fits)[1]
-    versions: dict[str, tuple[Paper, ...]] = {}
     result = dict(enumerate(distinct))
     for later, earlier in into.items():
         result[earlier] = folded(result[earlier], distinct[later])
         del result[later]
-        key = distinct[earlier].id
-        versions[key] = (*versions.get(key, ()), distinct[later])
-    return Merged(tuple(result.values()), len(papers) - len(result), versions)
+    return Merged(tuple(result.values()), len(papers) - len(result))
+
+
+def nearest(
+    known: Sequence[Version], new: Sequence[Version], apart: Collection[frozenset[str]] = ()
+) -> list[int | None]:
+    """Return for each new wording the place of the known one that it is a version of, or None.
+
+    `apart` holds pairs of ids that are not one paper, whatever the rule says.
+    """
+    texts = [_text(wording) for wording in (*known, *new)]
+    best: dict[int, tuple[float, int]] = {}
+    for earlier, later in _candidates(texts, len(known)):
+        if earlier >= len(known):
+            continue
+        first, second = known[earlier], new[later - len(known)]
+        if frozenset((first.id, second.id)) in apart or not _same(first, second, texts[earlier], texts[later]):
+            continue
+        fit = (overlap(texts[earlier].words, texts[later].words), -earlier)
+        best[later] = max(best.get(later, fit), fit)
+    return [-best[place][1] if place in best else None for place in range(len(known), len(texts))]
 
 
 def same_paper(first: Paper, second: Paper) -> bool:
@@ -126,7 +145,42 @@ def overlap(first: frozenset[str], second: frozenset[str]) -> float:
     return shared / ((len(first) + len(second) - shared) or 1)
 
 
-def folded(first: Paper, second: Paper) -> Paper:
+def wordings(paper: Paper) -> tuple[Version, ...]:
+    """Return all wordings of a paper, the stored one first."""
+    return paper.versions or (
+        Version(
+            paper.id,
+            paper.abstract,
+            paper.sources,
+            paper.title,
+            paper.authors,
+            paper.year,
+            paper.venue,
+            paper.url,
+            paper.keywords,
+        ),
+    )
+
+
+def paper_of_wordings(versions: Sequence[Version], label: str = "") -> Paper:
+    """Return the paper that has these wordings: text and id of the first, each fact from the first that has it."""
+    first = versions[0]
+    return Paper(
+        id=first.id,
+        abstract=first.abstract,
+        label=label,
+        title=next((version.title for version in versions if version.title), None),
+        authors=next((version.authors for version in versions if version.authors), ()),
+        year=next((version.year for version in versions if version.year), None),
+        venue=next((version.venue for version in versions if version.venue), None),
+        url=next((version.url for version in versions if version.url), None),
+        keywords=next((version.keywords for version in versions if version.keywords), ()),
+        sources=tuple(dict.fromkeys(source for version in versions for source in version.sources)),
+        versions=tuple(versions) if len(versions) > 1 else (),
+    )
+
+
+def supplemented(first: Version, second: Version) -> Version:
     """Return `first` with the sources of `second` added and what it lacks taken from there."""
     return replace(
         first,
@@ -140,10 +194,29 @@ def folded(first: Paper, second: Paper) -> Paper:
     )
 
 
-def _same(first: Paper, second: Paper, one: _Text, two: _Text) -> bool:
+def folded(first: Paper, second: Paper) -> Paper:
+    """Return `first` with the wordings of `second` added, and what it lacks taken from there.
+
+    A wording that differs in typography alone has the same id; it is one of its own if it differs at all,
+    since a quote is a quote of one wording.
+    """
+    versions = list(wordings(first))
+    for new in wordings(second):
+        for place, old in enumerate(versions):
+            if (old.id, old.abstract) == (new.id, new.abstract):
+                versions[place] = supplemented(old, new)
+                break
+        else:
+            versions.append(new)
+    return paper_of_wordings(versions, first.label)
+
+
+def _same(first: _Wording, second: _Wording, one: _Text, two: _Text) -> bool:
     share = overlap(one.words, two.words)
     shorter = min(len(one.words), len(two.words)) or 1
     contained = len(one.words & two.words) / shorter
+    if shorter < SHORT and not _same_short(one, two, share, contained):
+        return False
     if share < SAME_TITLE and contained < _CONTAINED:
         return False
     titled = bool(one.title and two.title)
@@ -164,6 +237,16 @@ def _same(first: Paper, second: Paper, one: _Text, two: _Text) -> bool:
     return not _numbers_differ(one, two) and not _names_differ(first.abstract, second.abstract)
 
 
+def _same_short(one: _Text, two: _Text, share: float, contained: float) -> bool:
+    """Whether short texts agree enough; texts made after one pattern often differ in a figure only."""
+    figures = [frozenset(word for word in text.words if word.isdigit()) for text in (one, two)]
+    if all(figures) and figures[0] != figures[1]:
+        return False
+    if one.title and one.title == two.title:
+        return share >= SHORT_TITLE or contained >= CONTRADICTED
+    return share >= SHORT_TEXT
+
+
 def _numbers_differ(one: _Text, two: _Text) -> bool:
     """Whether both texts give several figures and have hardly one in common: sister papers of a series."""
     fewer = min(len(one.numbers), len(two.numbers))
@@ -176,7 +259,7 @@ def _names_differ(first: str, second: str) -> bool:
     return bool(one and two) and str(one) not in second and str(two) not in first
 
 
-def _text(paper: Paper) -> _Text:
+def _text(paper: _Wording) -> _Text:
     words = content_words(paper.abstract)
     title = " ".join(_WORD.findall(unicodedata.normalize("NFKC", paper.title or "").casefold()))
     parts = {found[1] for found in _ROMAN.finditer(title)}
@@ -191,27 +274,29 @@ def _text(paper: Paper) -> _Text:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the distinct words of a text that tell something; of Chinese text its pairs of characters."""
-    plain = _COMMAND.sub(" ", unicodedata.normalize("NFKC", text)).casefold()
+    plain = unicodedata.normalize("NFKC", text)
+    plain = (_COMMAND.sub(" ", plain) if "\\" in plain else plain).casefold()
     words = set(_WORD.findall(plain)) - _JOINING
-    for run in _HAN.findall(plain):
+    for run in () if plain.isascii() else _HAN.findall(plain):
         words.discard(run)
         words.update(run[place : place + 2] for place in range(len(run) - 1))
     return frozenset(words)
 
 
-def _candidates(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
-    """Yield pairs (earlier, later) that share rare words or a title."""
-    yield from _sharing_titles(texts)
-    yield from _sharing_words(texts)
+def _candidates(texts: Sequence[_Text], known: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield pairs (earlier, later) that share rare words or a title; the later is none of the first `known`."""
+    yield from _sharing_titles(texts, known)
+    yield from _sharing_words(texts, known)
 
 
-def _sharing_titles(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
+def _sharing_titles(texts: Sequence[_Text], known: int) -> Iterator[tuple[int, int]]:
     groups: dict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
         if text.title:
             # A title borne by hundreds ("Editorial") must not cost their square.
-            for earlier in groups[text.title][-_MOST_PAPERS:]:
-                yield earlier, place
+            if place >= known:
+                for earlier in groups[text.title][-_MOST_PAPERS:]:
+                    yield earlier, place
             groups[text.title].append(place)
 
 
@@ -222,7 +307,7 @@ def _pairs_of(number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return earlier, later
 
 
-def _sharing_words(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
+def _sharing_words(texts: Sequence[_Text], known: int) -> Iterator[tuple[int, int]]:
     """Pairs with at least `_SHARED` of their `_RAREST` words in common (fewer for very short texts).
 
     Two texts with more than half of their words in common have their rare ones in common as often.
@@ -237,10 +322,11 @@ def _sharing_words(texts: Sequence[_Text]) -> Iterator[tuple[int, int]]:
             bearers[word].append(place)
     blocks: list[NDArray[np.int64]] = []
     for places in bearers.values():
-        if len(places) > 1:
+        if len(places) > 1 and places[-1] >= known:
             held = np.asarray(places, dtype=np.int64)
             earlier, later = _pairs_of(len(held))
-            blocks.append(held[later] * len(texts) + held[earlier])
+            block = held[later] * len(texts) + held[earlier]
+            blocks.append(block[held[later] >= known] if known else block)
     if not blocks:
         return
     pairs, counts = np.unique(np.concatenate(blocks), return_counts=True)

@@ -29,7 +29,8 @@ def open_store(location: str | Path) -> Store:
 
 def paper(n: int, **facts: Any) -> Paper:
     """Return paper n; `facts` are fields of `Paper`."""
-    text = f"Paper {n} brings the first sentence. Its second sentence says more about {n}."
+    # Words of its own: else all would be versions of one paper.
+    text = f"Paper {n} brings a{n} b{n} c{n} d{n}. Its second sentence says more about {n} e{n}."
     return Paper(**{"id": f"{n:012x}", "abstract": text, "label": f"label {n}", "sources": (Source("f.txt", n + 1),), **facts})
 
 

@@ -30,7 +30,7 @@ from rag.types import (
 )
 
 PAPER = Paper("p1", "UpSafe℃ is safe.", "UpSafe℃", None, ("Ann Lee",), 2026, "V", "u", ("w",), (Source("f.txt", 2, 5),))
-CLAIM = Claim("It is safe.", Support.SUPPORTED, "why", (Citation(1, "p1", Quote("p1", "is safe.", 8, 16)),))
+CLAIM = Claim("It is safe.", Support.SUPPORTED, "why", (Citation(1, "p1", Quote("p1", "is safe.", 8, 16), Source("f.txt", 2, 5)),))
 ANSWER = Answer(
     "Safe?",
     "single",
@@ -56,7 +56,7 @@ def test_an_answer_has_the_keys_of_the_contract() -> None:
     ]
     claim = document["claims"][0]
     assert (claim["text"], claim["support"], claim["reason"]) == ("It is safe.", "supported", "why")
-    assert claim["citations"] == [{"n": 1, "paper_id": "p1", "quote": "is safe.", "start": 8, "end": 16}]
+    assert claim["citations"] == [{"n": 1, "paper_id": "p1", "quote": "is safe.", "start": 8, "end": 16, "source": "f.txt#2"}]
     assert document["retrieved"] == ["p1", "p2"] and document["writer"] == "extractive"
     assert document["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "calls": 1, "estimated": False}
     assert document["timings"] == {"evidence": 0.123, "first_word": 0.2, "total": 0.3}
@@ -96,6 +96,7 @@ def test_the_other_documents() -> None:
         "keywords": ["w"],
         "sources": ["f.txt#2"],
         "abstract": "UpSafe℃ is safe.",
+        "versions": [{"id": "p1", "title": None, "sources": ["f.txt#2"], "abstract": "UpSafe℃ is safe."}],
     }
     assert skipped_document(Skipped("f", 3, "r")) == {"file": "f", "line": 3, "reason": "r"}
     status = status_document(Status("s", 1, 2, 3, "m", "state", {"f": 1}, {"writer": "local"}))

@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import openvino
 import pytest
+from tokenizers import Tokenizer
 
 from rag import assets
 from rag.chunk import split_sentences
-from rag.embed import DIMENSIONS, MAX_TOKENS, MiniLM
+from rag.embed import DIMENSIONS, MAX_TOKENS, MiniLM, _leave_out_masks
 from rag.errors import AssetError
 
 
@@ -61,6 +63,21 @@ def test_a_sentence_beyond_the_last_position_has_the_chunks_vector(model: MiniLM
     ((chunk, sentences),) = model.encode_chunks([text], [split_sentences(text)])
     np.testing.assert_allclose(sentences[1], chunk, atol=1e-6)
     assert list(model.encode_chunks([], [])) == []
+
+
+def test_leaving_out_the_masks_changes_nothing_but_rounding(model: MiniLM, asset: Callable[[str], Path]) -> None:
+    text = "Gates route the tokens of a layer to its experts. " * 8
+    network = openvino.Core().read_model(str(asset(assets.EMBEDDING_MODEL)))
+    assert any(node.get_type_name() == "IsNaN" for node in network.get_ordered_ops())
+    tokenizer = Tokenizer.from_file(str(asset(assets.TOKENIZER)))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    ids = np.array([tokenizer.encode(text).ids], dtype=np.int64)
+    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    whole = openvino.Core().compile_model(network, "CPU")(inputs)[0][0].mean(axis=0)
+    assert float(model.encode([text])[0] @ whole) / float(np.linalg.norm(whole)) > 0.9999
+    _leave_out_masks(network)
+    assert not any(node.get_type_name() == "IsNaN" for node in network.get_ordered_ops())
 
 
 def test_files_that_are_no_model_are_named_with_the_remedy(tmp_path: Path, asset: Callable[[str], Path]) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from rag.errors import StoreError
-from rag.index import BATCH, IndexReport, combine, embed_papers, index_papers
+from rag.index import BATCH, IndexReport, embed_papers, index_papers
+from rag.join import combine
 from rag.store import EMPTY, Store
 from rag.types import Paper, Source, Span
 from tests.records import DIMENSIONS, ROOT, open_store, paper

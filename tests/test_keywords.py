@@ -9,11 +9,12 @@ from tempfile import TemporaryDirectory
 import bm25s
 import numpy as np
 import pytest
+import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.errors import StoreError
-from rag.keywords import K1, B, KeywordIndex, tokenize
+from rag.keywords import K1, B, KeywordIndex, _spaced, tokenize
 
 TEXTS = {
     "a": "Safety-aware upcycling turns safety layers into experts.",
@@ -36,6 +37,22 @@ def test_words_are_stemmed_folded_and_without_stop_words() -> None:
     assert tokenize(["The Pruned HEADS of ﬁne models"]) == [["prune", "head", "fine", "model"]]
     assert tokenize(["大语言模型 AI 好"]) == [["大语", "语言", "言模", "模型", "ai", "好好"]]
     assert tokenize(["", "the of", "!?"]) == [[], [], []]
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=5))
+def test_tokens_are_those_of_the_library(texts: list[str]) -> None:
+    texts = [*texts, *TEXTS.values(), "LoRA-GT's the THE of_it x"]
+    theirs = bm25s.tokenize(
+        [_spaced(text) for text in texts], stopwords="en", stemmer=Stemmer.Stemmer("english"),
+        return_ids=False, show_progress=False,
+    )  # fmt: skip
+    assert tokenize(texts) == [list(row) for row in theirs]
+
+
+def test_tokens_have_the_numbers_of_the_index(index: KeywordIndex) -> None:
+    numbers = [index.number(token) for token in tokenize([TEXTS["b"]])[0]]
+    assert None not in numbers and len(set(numbers)) == len(set(tokenize([TEXTS["b"]])[0]))
+    assert index.number("absent") is None
 
 
 def test_scores_are_bm25(index: KeywordIndex) -> None:
@@ -115,3 +132,20 @@ def test_every_damage_is_noticed_or_harmless(index: KeywordIndex, tmp_path: Path
             file.write_bytes(whole)
     assert noticed >= 4 * len(files)
     assert best(KeywordIndex.load(folder), "heads") == "b"
+
+
+def test_british_and_american_spellings_are_one_word() -> None:
+    """"optimisation", "behaviour", "analysed" find their American forms; "hour" and "four" stay what they are."""
+    british = tokenize(["quantised optimisation behaviour analysed neighbourhoods modelling"])
+    american = tokenize(["quantized optimization behavior analyzed neighborhoods modeling"])
+    assert british == american
+    assert tokenize(["four hours"]) == [["four", "hour"]]
+
+
+def test_papers_that_hold_a_stem_are_found_by_it() -> None:
+    """Stemming a stem again may give another word: "inverse" is "invers" is "inver"."""
+    index = KeywordIndex.build(["a", "b", "c"], ["inverse problems", "a problem", "nothing here"])
+    token = tokenize(["inverse"])[0][0]
+    assert tokenize([token])[0] != [token]
+    assert [index.paper_ids[row] for row in index.holding(token)] == ["a"]
+    assert len(index.holding("absent")) == 0

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from rag.errors import InputError
-from rag.load import load_paths, load_with_versions, paper_id
+from rag.load import load_paths, paper_id
 from rag.types import Loaded
 
 ROOT = Path(__file__).parents[1]
@@ -110,12 +110,13 @@ def test_a_reworded_version_gives_its_title_and_stays_reachable(write: Write) ->
     reworded = FIRST.replace("thirty", "30").replace("It is enough", "This is enough")
     write("a.txt", f"{FIRST}\n\n{SECOND}\n")
     write("b.json", json.dumps([{"title": "Early Stopping", "year": 2024, "abstract": reworded}]))
-    loaded, versions = load_with_versions([write("c.txt", f"{THIRD}\n").parent])
+    loaded = load_paths([write("c.txt", f"{THIRD}\n").parent])
     assert loaded.merged == 1
     assert _sources(loaded) == [["a.txt#1", "b.json#1"], ["a.txt#2"], ["c.txt#1"]]
     paper = loaded.papers[0]
     assert (paper.abstract, paper.title, paper.year, paper.id) == (FIRST, "Early Stopping", 2024, paper_id(FIRST))
-    (other,) = versions[paper.id]
+    own, other = paper.versions
+    assert (own.id, own.abstract, own.title) == (paper.id, FIRST, None)
     assert (other.abstract, other.id) == (reworded, paper_id(reworded))
     assert [str(source) for source in other.sources] == ["b.json#1"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -283,3 +284,139 @@ def test_as_a_program_a_reader_that_leaves_is_no_failure() -> None:
     assert process.stdout and process.stderr
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
+
+
+# The papers of an index
+
+
+def listed(folder: Path, name: str, *rows: dict[str, object]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder / name
+
+
+def upsafe(document: Document, store: Path) -> dict[str, Any]:
+    return document("show", document("search", "UpSafe", "-k", 1, "--store", store)[0]["paper_id"], "--store", store)
+
+
+def test_a_list_with_titles_gives_the_seeds_theirs(document: Document, run: Run, tmp_path: Path, seeds: Path) -> None:
+    store, name = tmp_path / "index", "000_b60cf5948f5e6197.txt"
+    (tmp_path / "a").mkdir()
+    untitled = Path(shutil.copy(seeds / name, tmp_path / "a"))  # without the titles beside it
+    assert document("index", untitled, "--store", store)["papers"] == 19
+    before = upsafe(document, store)
+    assert before["title"] is None
+    words = before["abstract"].replace("demonstrate", "show", 1).replace("Large Language Models", "Large language models")
+    row = {"title": "UpSafe: Upcycling for Controllable Safety", "authors": ["Ada Lovelace"], "abstract": words + " Code is available."}
+    more = listed(tmp_path / "b", "more.jsonl", row)
+    made = document("index", more, "--store", store)
+    assert (made["papers"], made["added"], made["merged"], made["changed"]) == (19, 0, 1, 0)
+    after = upsafe(document, store)
+    assert (after["paper_id"], after["abstract"]) == (before["paper_id"], before["abstract"])
+    assert (after["title"], after["authors"]) == (row["title"], row["authors"])
+    assert after["sources"] == ["000_b60cf5948f5e6197.txt#2", "more.jsonl#1"]
+    own, other = after["versions"]
+    assert (own["id"], own["sources"], own["abstract"]) == (before["paper_id"], before["sources"], before["abstract"])
+    assert (other["sources"], other["abstract"]) == (["more.jsonl#1"], row["abstract"])
+    # A version's id finds its paper, and the text shows both wordings.
+    assert document("show", other["id"], "--store", store) == after
+    text = run("show", other["id"], "--store", store)[1]
+    assert f"version 2 of 2: {other['id']}" in text and str(row["abstract"]) in text and "; stored and quoted" in text
+    # What is quoted is the stored wording, and its place is told.
+    answer = document("ask", UPSAFE, "--store", store)
+    assert {c["source"] for claim in answer["claims"] for c in claim["citations"] if c["paper_id"] == after["paper_id"]} == {"000_b60cf5948f5e6197.txt#2"}
+    assert f"({after['paper_id']}; 000_b60cf5948f5e6197.txt#2)" in run("ask", UPSAFE, "--store", store)[1]
+    # Nothing changes when either is indexed again.
+    for path in (more, untitled):
+        again = document("index", path, "--store", store)
+        assert (again["added"], again["merged"], again["changed"], again["removed"]) == (0, 0, 0, 0)
+    # A wrong merge is split, and stays so whatever is indexed again.
+    parts = document("split", other["id"], "--store", store)
+    assert parts["paper"] | {"versions": 0} == before | {"versions": 0}
+    assert (parts["split"]["title"], parts["split"]["sources"]) == (row["title"], ["more.jsonl#1"])
+    for paths in ([more], [untitled], [untitled, more]):
+        assert document("index", *paths, "--store", store)["papers"] == 20
+    assert document("show", other["id"], "--store", store) == parts["split"]
+    assert document("remove", "more.jsonl", "--store", store) == {"removed": 1, "papers": 19}
+    assert document("index", more, "--store", store)["added"] == 1
+    for wrong, words in ((before["paper_id"], "one wording only"), ("nonsense", "there is no paper 'nonsense'")):
+        status, out, err = run("split", wrong, "--store", store)
+        assert (status, out) == (2, "") and words in err
+
+
+def test_replacing_a_file(document: Document, run: Run, tmp_path: Path) -> None:
+    store = tmp_path / "index"
+    rows = [{"title": f"T{n}", "abstract": f"{PLANETS} Number {n} of {word}s is a {word}."} for n, word in enumerate(("stone", "comet", "moon"))]
+    file = listed(tmp_path / "x", "list.jsonl", *rows)
+    assert document("index", file, "--store", store)["added"] == 3
+    assert document("index", listed(tmp_path / "y", "other.jsonl", rows[1]), "--store", store)["merged"] == 1
+    listed(tmp_path / "x", "list.jsonl", rows[0])
+    made = document("index", file, "--store", store)
+    assert (made["papers"], made["unchanged"], made["removed"]) == (2, 1, 1)
+    held = document("status", "--store", store)
+    assert held["sources"] == {"list.jsonl": 1, "other.jsonl": 1}
+    assert [(row["file"], row["papers"], row["path"]) for row in held["files"]] == [
+        ("list.jsonl", 1, str(file)),
+        ("other.jsonl", 1, str(tmp_path / "y" / "other.jsonl")),
+    ]
+    assert all(row["indexed"] for row in held["files"])
+    text = run("status", "--store", store)[1]
+    assert f"  list.jsonl: 1 papers; indexed {held['files'][0]['indexed']}; {file}\n" in text
+    # Another file of the same name does not replace it silently.
+    status, out, err = run("index", listed(tmp_path / "z", "list.jsonl", rows[2]), "--store", store)
+    assert status == 0 and out.startswith("3 papers in the index: 1 added") and "this one is called z/list.jsonl" in err
+    assert document("status", "--store", store)["sources"] == {"list.jsonl": 1, "other.jsonl": 1, "z/list.jsonl": 1}
+    assert document("remove", "z/list.jsonl", "--store", store) == {"removed": 1, "papers": 2}
+
+
+def test_export(document: Document, run: Run, tmp_path: Path, seed_copy: Path) -> None:
+    for form, ending in (("bibtex", "bib"), ("ris", "ris"), ("csl", "json"), ("csv", "csv"), ("jsonl", "jsonl")):
+        out = tmp_path / f"seeds.{ending}"
+        assert run("export", "--format", form, "--out", out) == (0, "", f"38 papers written to {out}\n")
+        # The files hold the very papers of the index: each joins its own.
+        made = document("index", out, "--store", seed_copy)
+        assert (made["papers"], made["added"], made["merged"], made["skipped"]) == (38, 0, 38, [])
+    status, out, _ = run("export", "--format", "jsonl", "--source", "004_3bdd56fea200ce42.txt")
+    assert status == 0 and out.count("\n") == 19
+    paper_id = json.loads(out.splitlines()[0])["id"]
+    assert run("export", paper_id, "--format", "jsonl")[1] == out.splitlines(keepends=True)[0]
+    assert run("export", "nonsense", "--format", "csv")[0] == run("export", "--format", "csv", "--out", tmp_path)[0] == 2
+
+
+def test_copy(document: Document, run: Run, chroma_server: str, seed_copy: Path, seed_index: Path, tmp_path: Path) -> None:
+    server, folder = emptied(chroma_server), tmp_path / "copied"
+    assert document("copy", seed_copy, server) == {"copied": 38, "unchanged": 0, "papers": 38}
+    assert document("copy", server, folder) == {"copied": 38, "unchanged": 0, "papers": 38}
+    assert document("copy", seed_copy, folder) == {"copied": 0, "unchanged": 38, "papers": 38}
+    held = document("status")
+    for store in (server, folder):
+        assert document("status", "--store", store) | {"store": ""} == held | {"store": ""}
+        there = document("search", "keeping models safe", "--store", store)
+        assert there == document("search", "keeping models safe")
+    more = listed(tmp_path / "b", "more.jsonl", {"title": "Heavy", "abstract": PLANETS})
+    document("index", more, "--store", folder)
+    status, out, err = run("copy", seed_copy, folder)
+    assert (status, out) == (2, "") and "holds 1 papers that are not those of" in err
+    assert document("copy", folder, seed_copy) == {"copied": 1, "unchanged": 38, "papers": 39}
+    for wrong, words in (
+        ((folder, f"{folder}/"), "are one place"),
+        ((tmp_path / "absent", folder), "there is no index at"),
+        ((folder, "ftp://x"), "is no store"),
+    ):
+        status, out, err = run("copy", *wrong)
+        assert (status, out) == (2, "") and words in err
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_venue_by_a_part_of_its_name(document: Document, tmp_path: Path) -> None:
+    rows = [{"title": f"T{n}", "venue": venue, "abstract": f"{PLANETS} Number {n} is {venue}."} for n, venue in enumerate(("NeurIPS 2026", "ICLR 2026 Oral", "UAI"))]
+    document("index", listed(tmp_path / "x", "list.jsonl", *rows), "--store", tmp_path / "i")
+
+    def found(*filters: str) -> set[str]:
+        return {hit["title"] for hit in document("search", "weighing planets", *filters, "--store", tmp_path / "i")}
+
+    assert found("--venue", "neurips") == found("--venue", "NeurIPS 2026") == {"T0"}
+    assert found("--venue", "2026") == {"T0", "T1"} and found("--venue", "uai", "--venue", "oral") == {"T1", "T2"}
+    assert found("--venue", "AI") == found("--venue", "IPS") == set()
+    answer = document("ask", "How many planets are weighed with the new scale?", "--venue", "iclr", "--store", tmp_path / "i")
+    assert [paper["title"] for paper in answer["papers"]] == ["T1"]

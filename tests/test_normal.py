@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.normal import clean, match_key, normalise
+from rag.normal import _normal_text, clean, match_key, normalise
+from tests.texts import abstracts
 
 EQUAL = [
     ("3--15\\%", "3-15%"),
@@ -161,3 +162,8 @@ def test_the_seeds_keep_no_markup() -> None:
 def test_cleaning_keeps_the_words_of_compounds_and_clauses_apart() -> None:
     assert clean("fine-tuning---a \\emph{well-known} step") == "fine-tuning — a well-known step"
     assert clean("3--15\\% and joint--sequential") == "3-15% and joint — sequential"
+
+
+@given(abstracts() | st.text(r"aA1 .,-–×x+=<≤%$\{}_^*'`()" + "\n\u00a0\u00ad\u200b\u0301ﬁ²中", max_size=30))
+def test_the_key_is_made_of_the_same_text_without_the_map(text: str) -> None:
+    assert _normal_text(text) == normalise(text).text

@@ -16,6 +16,7 @@ from rag.retrieve import (
     idf_weights,
     keyword_agreement,
     keyword_share,
+    name_certainty,
     score_sentences,
     select_evidence,
 )
@@ -39,6 +40,23 @@ def test_a_question_in_other_words_trusts_the_vectors_more() -> None:
     other = Candidate("other", 0.6, 0.6, 0.0)
     low = Candidate("low", 0.0, 0.0, 0.0)
     assert fuse(RARE, [shared, other, low])[0][0] is shared
+
+
+def test_a_name_is_certain_where_few_papers_hold_it_and_few_bear_it() -> None:
+    assert name_certainty(1, 1) == 1 and name_certainty(2, 2) == 1
+    assert name_certainty(1, 2) == 0.5 > name_certainty(1, 124)  # "HIV" stands in many papers
+    assert name_certainty(3, 3) == name_certainty(0, 0) == 0
+    assert name_certainty(1, 0) == 1  # a label made of another form of the word
+
+
+def test_a_paper_is_lifted_as_far_as_its_name_is_certain() -> None:
+    def first(certainty: float | None) -> str:
+        bearer = Candidate("bearer", 0.5, 0.5, 2.0, certainty)
+        other = Candidate("other", 0.6, 0.6, 3.0, None if certainty is None else 0.0)
+        low = Candidate("low", 0.0, 0.0, 0.0, None if certainty is None else 0.0)
+        return fuse(RARE, [bearer, other, low])[0][0].paper_id
+
+    assert first(1.0) == "bearer" and first(0.01) == first(None) == "other"
 
 
 def test_one_side_alone() -> None:

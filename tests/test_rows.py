@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 
 from rag.rows import (
     Record,
+    admits,
     chunk_rows,
+    files_json,
+    files_of,
     filter_conditions,
     filter_fields,
+    is_part,
     mean_vector,
+    pairs_json,
+    pairs_of,
     paper_id_of,
     paper_of,
     paper_row,
@@ -22,9 +28,19 @@ from rag.rows import (
     record_digest,
     sentences_of,
 )
-from rag.types import Chunk, Filters, Paper, Source, Span, Vectors
+from rag.types import Chunk, Filters, Paper, Source, SourceFile, Span, Vectors, Version
 
 words = st.text(max_size=12)
+sources = st.lists(st.builds(Source, words, st.integers(1, 9), st.integers(0, 99)), max_size=3).map(tuple)
+versions = st.builds(
+    Version,
+    id=words,
+    abstract=words,
+    sources=sources,
+    title=st.none() | words,
+    authors=st.lists(words, max_size=2).map(tuple),
+    year=st.none() | st.integers(1900, 2100),
+)
 papers = st.builds(
     Paper,
     id=st.just("p1"),
@@ -36,7 +52,8 @@ papers = st.builds(
     venue=st.none() | words,
     url=st.none() | words,
     keywords=st.lists(words, max_size=3).map(tuple),
-    sources=st.lists(st.builds(Source, words, st.integers(1, 9), st.integers(0, 99)), max_size=3).map(tuple),
+    sources=sources,
+    versions=st.lists(versions, max_size=3).map(tuple),
 )
 
 
@@ -109,3 +126,38 @@ def test_conditions_are_joined() -> None:
     }
     both = filter_conditions(Filters(venues=frozenset({"ICLR"}), keywords=frozenset({"x"})))
     assert both == {"$and": [{"venue": {"$in": ["iclr"]}}, {"keywords": {"$contains": "x"}}]}
+
+
+def test_a_row_of_an_index_without_versions_is_read() -> None:
+    row = paper_row(Paper("p1", "text", "l"))
+    assert "versions" not in row["record"] and paper_of("p1", "text", row).versions == ()
+
+
+@given(st.dictionaries(words, st.tuples(words, words, words)), st.sets(st.frozensets(words, min_size=2, max_size=2)))
+def test_files_and_pairs_come_back(files: dict[str, tuple[str, str, str]], pairs: set[frozenset[str]]) -> None:
+    known = {name: SourceFile(name, *about) for name, about in files.items()}
+    assert files_of(files_json(known.values())) == known and files_of("") == {}
+    assert pairs_of(pairs_json(pairs)) == pairs and pairs_of("") == frozenset()
+
+
+def test_a_venue_is_found_by_whole_words_of_its_name() -> None:
+    for part, name in (
+        ("neurips", "NeurIPS 2026"),
+        ("NeurIPS 2026", "neurips 2026 oral"),
+        ("ICML", "ICML2025"),
+        ("2025", "icml2025"),
+        ("Processing Systems", "Advances in Neural Information Processing Systems 36"),
+        ("学报", "计算机学报"),
+    ):
+        assert is_part(part, name)
+    for part, name in (("AI", "UAI 2023"), ("IPS", "NeurIPS"), ("202", "ICML 2025"), ("", "X"), ("--", "X"), ("x", "")):
+        assert not is_part(part, name)
+
+
+def test_filters_admit_as_the_store_does() -> None:
+    fields = filter_fields(Paper("p", "a", "l", None, ("Ann Lee",), 2026, "ICLR 2026", None, ("Safety",), (Source("a.txt", 1),)))
+    for wanted in ({"years": {2026, 1}}, {"venues": {"iclr"}}, {"sources": {"A.TXT"}}, {"authors": {"lee"}}, {"keywords": {"safety"}}):
+        assert admits(Filters(**{name: frozenset(values) for name, values in wanted.items()}), fields)  # type: ignore[arg-type]
+    for wanted in ({"years": {1}}, {"venues": {"LR"}}, {"sources": {"a"}}, {"authors": {"le"}}, {"keywords": {"x"}}):
+        assert not admits(Filters(**{name: frozenset(values) for name, values in wanted.items()}), fields)  # type: ignore[arg-type]
+    assert admits(Filters(), fields)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from rag.errors import StoreError
-from rag.snapshot import KEPT, Snapshot, open_snapshot
+from rag.keywords import tokenize
+from rag.snapshot import _ARRAYS, KEPT, Snapshot, open_snapshot
 from rag.store import EMPTY, Store
 from rag.types import Filters, Source
 from tests.records import DIMENSIONS, open_store, record, vectors
@@ -38,7 +39,7 @@ def ids(*numbers: int) -> list[str]:
 def same(one: Snapshot, other: Snapshot) -> bool:
     return (
         (one.state, one.paper_ids, one.rows, list(one.filters)) == (other.state, other.paper_ids, other.rows, list(other.filters))
-        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("papers", "first", "spans", "vectors"))
+        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in _ARRAYS)
         and np.array_equal(one.keywords.scores("paper 3"), other.keywords.scores("paper 3"))
     )
 
@@ -54,6 +55,32 @@ def test_it_holds_what_the_store_holds(store: Store, tmp_path: Path) -> None:
     ]
     assert (sentences * stored.sentence_vectors).sum(axis=1) == pytest.approx(1, abs=1e-3)
     assert snapshot.keywords.scores("3").argmax() == 2 or not snapshot.keywords.scores("3").any()
+
+
+def test_papers_come_back_as_they_are_stored(store: Store, tmp_path: Path) -> None:
+    with store.writing():
+        store.put([record(1, title="Gates", year=2026, authors=("Ann Müller",), abstract="Zwölf Tore. 好。"), record(2)])
+    snapshot = open_snapshot(store, tmp_path / "snapshots")
+    stored = store.papers(ids(1, 2))
+    assert snapshot.papers_of(ids(2, 1)) == [stored[ids(2)[0]], stored[ids(1)[0]]]
+
+
+def test_words_are_those_of_each_sentence(store: Store, tmp_path: Path) -> None:
+    with store.writing():
+        store.put([record(1), record(2, abstract="Gates route a token. Two tokens pass gates. Fast it is.")])
+    snapshot = open_snapshot(store, tmp_path / "snapshots")
+    asked = tokenize(["gate tokens pass absent"])[0]
+    assert snapshot.words_of(ids(2)[0], asked) == [{"gate", "token"}, {"gate", "token", "pass"}, set()]
+    assert snapshot.words_of(ids(2)[0], []) == [frozenset()] * 3
+
+
+def test_papers_are_found_by_the_beginning_of_their_label(store: Store, tmp_path: Path) -> None:
+    labels = ("UpSafe℃", "LoRA-GT: tuned", "LoRA", "lora gt", "LoRAX")
+    with store.writing():
+        store.put([record(n, label=label) for n, label in enumerate(labels)])
+    snapshot = open_snapshot(store, tmp_path / "snapshots")
+    assert snapshot.named("LoRA-GT") == [1, 3] and snapshot.named("lora") == [1, 2, 3]
+    assert snapshot.named("upsafe°C") == snapshot.named("UpSafe℃") == [0] and snapshot.named("Up") == []
 
 
 def test_cosines_are_of_the_paper_and_of_its_best_sentence(store: Store, tmp_path: Path) -> None:
@@ -143,7 +170,7 @@ def test_a_snapshot_that_does_not_fit_together_is_made_anew(store: Store, tmp_pa
     write(store, 1, 2, 3)
     whole = open_snapshot(store, folder)
     (made,) = folder.iterdir()
-    for name in ("papers.npy", "first.npy", "spans.npy", "vectors.npy"):
+    for name in (f"{array}.npy" for array in _ARRAYS):
         shorter = np.load(made / name)[:-1]
         (made / name).unlink()
         np.save(made / name, shorter)
@@ -182,3 +209,15 @@ def test_a_folder_that_cannot_be_written_is_named(store: Store, tmp_path: Path) 
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"the snapshot of the index cannot be written in .*file.*choose another --store$"):
         open_snapshot(store, tmp_path / "file" / "snapshots")
+
+
+def test_a_part_of_a_venue_stands_for_all_names_that_hold_it(store: Store, tmp_path: Path) -> None:
+    with store.writing():
+        store.put([record(n, venue=venue) for n, venue in enumerate(("NeurIPS 2025", "NeurIPS 2026", "UAI", None), 1)])
+    snapshot = open_snapshot(store, tmp_path / "snapshots")
+    assert snapshot.allowed(Filters(venues=frozenset({"neurips"}))).tolist() == [True, True, False, False]
+    assert snapshot.allowed(Filters(venues=frozenset({"AI", "2026"}))).tolist() == [False, True, False, False]
+    widened = snapshot.widened(Filters(venues=frozenset({"NeurIPS"})))
+    assert set(store.search(vectors(3)[0], 5, widened)) == set(ids(1, 2))
+    nowhere = snapshot.widened(Filters(venues=frozenset({"nowhere"})))
+    assert store.search(vectors(3)[0], 5, nowhere) == {} and snapshot.widened(Filters()) == Filters()

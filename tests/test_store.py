@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,8 +22,8 @@ import pytest
 
 from rag.errors import StoreError
 from rag.rows import Record
-from rag.store import CHUNKS, EMPTY, FORMAT, PAGE, Store
-from rag.types import Filters, Source
+from rag.store import CHUNKS, DATABASE, EMPTY, FORMAT, PAGE, Store
+from rag.types import Filters, Source, SourceFile
 from tests.records import DIMENSIONS, MODEL, Other, missing, open_store, paper, record, vectors
 
 
@@ -183,6 +185,31 @@ def test_the_state_tells_what_is_stored(store: Store) -> None:
     assert store.state() == EMPTY
 
 
+def test_files_and_what_was_split_are_remembered(store: Store, location: str) -> None:
+    assert store.files() == {} and store.apart() == frozenset()
+    files = {name: SourceFile(name, f"/目录/{name}", "abc", "2026-01-01") for name in ("a.txt", "b/a.txt")}
+    with store.writing():
+        store.remember_files(files)
+        store.remember_apart([frozenset(("a", "b"))])
+        store.remember_apart([frozenset(("c", "b"))])
+        store.put([record(1)])
+    again = open_store(location)
+    assert again.files() == files and again.apart() == {frozenset(("a", "b")), frozenset(("b", "c"))}
+    assert again.state() == store.state() != EMPTY
+    again.close()
+
+
+def test_a_paper_that_is_replaced_is_there_at_any_moment(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put([record(1, budget=8), record(2)])
+    monkeypatch.setattr(store, "_delete_chunks", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        store.put([record(1, title="New")])
+    assert store.papers(ids(1)) == {ids(1)[0]: record(1).paper}
+    monkeypatch.undo()
+    store.put([record(1, title="New")])
+    assert store.counts() == (2, 2) and store.papers(ids(1))[ids(1)[0]].title == "New"
+
+
 @pytest.mark.parametrize(("model", "dimensions"), [("another", DIMENSIONS), (MODEL, 8)])
 def test_another_embedding_model_is_refused_with_the_remedy(location: str, model: str, dimensions: int) -> None:
     open_store(location).close()
@@ -202,6 +229,41 @@ def test_what_another_process_wrote_is_seen(store: Store, location: str, other: 
     other.do("delete 0")
     assert store.refresh() not in (EMPTY, state)
     assert missing(store, range(12)) == [0]
+
+
+def test_an_index_that_stays_as_it_is_is_not_asked_for_its_state_again(
+    tmp_path: Path, other: Other, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.store.UNSETTLED", 0.0)  # no waiting: file systems of today tell nanoseconds apart
+    store = open_store(tmp_path / "index")
+    with store.writing():
+        store.put([record(n) for n in range(5)])
+    state = store.refresh()
+    asked: list[int] = []
+    about = Store._about
+    monkeypatch.setattr(Store, "_about", lambda self: asked.append(1) or about(self))
+    assert store.refresh() == store.refresh() == state and asked == []
+    other.do(f"open {tmp_path / 'index'}")
+    other.do("write 5 12")
+    assert store.refresh() not in (EMPTY, state) and asked and missing(store, range(12)) == []
+    asked.clear()
+    with store.writing():
+        store.delete(ids(1))
+    assert store.refresh() != state and missing(store, range(12)) == [1]
+    store.close()
+
+
+def test_a_database_written_a_moment_ago_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path / "index")
+    with store.writing():
+        store.put([record(1)])
+    database = tmp_path / "index" / DATABASE
+    assert store._looks() is None
+    os.utime(database, (time.time() - 60,) * 2)
+    assert store._looks() is not None
+    database.rename(tmp_path / "elsewhere")
+    assert store._looks() is None
+    store.close()
 
 
 def test_processes_that_write_in_turns_lose_nothing(store: Store, location: str, other: Other) -> None:

@@ -26,10 +26,12 @@ from rag.types import (
     Timings,
     Usage,
 )
-from ui.cards import evidence_panel, marked, paper_card, web_address
+from ui.cards import marked, paper_card, web_address
 from ui.conversation import Exchange
+from ui.panel import evidence_panel
+from ui.words import CHINESE, LANGUAGES, Words
 
-OWN_TAGS = {"article", "h3", "h4", "p", "span", "mark", "a", "ol", "ul", "li", "details", "summary", "div"}
+OWN_TAGS = {"article", "h3", "h4", "p", "span", "mark", "a", "ol", "ul", "li", "details", "summary", "div", "button", "pre"}
 TEXT = st.text(max_size=40) | st.sampled_from(
     ["<img src=x onerror=alert(1)>", "p<0.05 and k>3", '" onload="x', "</article><script>x</script>", "İﬁ℃"]
 )
@@ -150,10 +152,20 @@ def test_a_refusal_has_no_sources() -> None:
 
 
 @pytest.mark.parametrize("support", Support)
-def test_each_verdict_is_a_word(support: Support) -> None:
-    """Colour is not needed to read it."""
+@pytest.mark.parametrize("words", LANGUAGES.values())
+def test_each_verdict_is_a_word(support: Support, words: Words) -> None:
+    """Colour is not needed to read it, in any language of the interface."""
     exchange = Exchange(1, "q")
     claim = Claim("x", support, "r", CLAIM.citations)
     exchange.take(done((claim,), (FIRST,)))
-    word = {"partial": "partly supported", "unchecked": "not checked"}.get(support.value, support.value)
-    assert word in text_of(evidence_panel(exchange))
+    verdict = words[support.value]
+    assert len(verdict) > 3
+    assert verdict in text_of(evidence_panel(exchange, words))
+
+
+def test_a_card_can_be_used() -> None:
+    """Its buttons name the paper, its BibTeX can be read and copied."""
+    card = paper_card(FIRST, [], words=CHINESE)
+    assert card.count('data-target="p1"') == 2
+    assert "@inproceedings{p1," in unescape(card) and "data-copy" in card
+    assert CHINESE["ask_paper"] in card

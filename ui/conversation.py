@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from rag import Answer, AnswerDone, Claim, ClaimChecked, EvidenceFound, Paper, StepStarted, Turn
-from ui.running import Event, Run
-from ui.text import answer_markdown, plain
-
-FAULT = "Plenary met a fault of its own; what happened stands in the window it was started from. Ask again."
-"""Shown when an answer ended without a reason a user could be told."""
+from rag import (
+    Answer,
+    AnswerDone,
+    CellChecked,
+    Claim,
+    ClaimChecked,
+    Comparison,
+    ComparisonFound,
+    Event,
+    EvidenceFound,
+    Paper,
+    StepStarted,
+    ThemeReport,
+    ThemesFound,
+    ThemeWritten,
+    Turn,
+    Usage,
+)
+from ui.running import Run
+from ui.settings import Settings
+from ui.words import Words
 
 
 @dataclass(slots=True, eq=False)
 class Exchange:
     """One question with everything that has arrived of its answer. `number` is its place, from 1.
 
-    `claims` and `papers` are those that have passed so far, numbered as in the answer. One of `answer`,
-    `error` and `stopped` is set when it has ended.
+    `claims`, `papers`, `comparison` and `report` are what has passed so far, numbered as in the answer. One of
+    `answer`, `error` and `stopped` is set when it has ended. `candidates` are the papers that an ambiguous side
+    may be; `opened` are the lists of papers that are shown and `names` what they are called; `rating` is what the
+    user thought of it.
     """
 
     number: int
@@ -26,9 +43,16 @@ class Exchange:
     evidence: EvidenceFound | None = None
     claims: tuple[Claim, ...] = ()
     papers: tuple[Paper, ...] = ()
+    comparison: Comparison | None = None
+    report: ThemeReport | None = None
+    written: int = 0
     answer: Answer | None = None
     error: str | None = None
     stopped: bool = False
+    candidates: tuple[Paper, ...] = ()
+    opened: set[str] = field(default_factory=set)
+    names: dict[str, str] = field(default_factory=dict)
+    rating: str = ""
 
     @property
     def ended(self) -> bool:
@@ -40,64 +64,70 @@ class Exchange:
         """What the ids of this exchange's evidence cards begin with."""
         return f"card-{self.number}"
 
+    @property
+    def all_claims(self) -> tuple[Claim, ...]:
+        """The claims of the text, those of the cells of a comparison and those of the themes."""
+        cells = (cell.claim for cell in self.comparison.cells) if self.comparison else ()
+        themes = (claim for theme in self.report.themes for claim in theme.claims) if self.report else ()
+        return tuple(dict.fromkeys((*self.claims, *(claim for claim in cells if claim), *themes)))
+
     def take(self, event: Event) -> bool:
         """Add what an event brings and tell whether it was anything: a sign of life brings nothing."""
         match event:
-            case StepStarted(step) if step not in self.steps[-1:]:
+            case StepStarted(step) if step not in self.steps:
+                # Only the last of the numbered ones is of interest.
+                numbered = step.startswith("writing about theme")
+                self.steps = [s for s in self.steps if not (numbered and s.startswith("writing about theme"))]
                 self.steps.append(step)
             case EvidenceFound():
                 self.evidence = event
+            case ComparisonFound(comparison, papers):
+                self.comparison, self.papers = comparison, papers
+            case CellChecked(cell, papers) if self.comparison:
+                place = (cell.aspect, cell.side)
+                cells = [cell if (old.aspect, old.side) == place else old for old in self.comparison.cells]
+                self.comparison, self.papers = replace(self.comparison, cells=tuple(cells)), papers
             case ClaimChecked(claim, papers):
                 self.claims, self.papers = (*self.claims, claim), papers
+            case ThemesFound(report):
+                self.report = report
+            case ThemeWritten(theme, at, _, papers) if self.report:
+                themes = [theme if place == at else old for place, old in enumerate(self.report.themes)]
+                self.report, self.papers = replace(self.report, themes=tuple(themes)), papers
+                self.written = at + 1
             case AnswerDone(answer):
                 self.answer, self.claims, self.papers = answer, answer.claims, answer.papers
+                self.comparison, self.report = answer.comparison, answer.themes
+                self.written = len(answer.themes.themes) if answer.themes else 0
             case _:
                 return False
         return True
 
-    def spoken(self) -> str:
-        """Return the answer so far as Markdown for the conversation."""
-        refused = self.answer is not None and self.answer.abstained
-        body = plain(self.answer.text) if self.answer and refused else ""
-        body = body or answer_markdown(self.claims, self.papers, self.card)
-        parts = [f'<span class="pl-answer">{body}</span>'] if body else []
-        if self.answer and self.answer.note:
-            parts.append(f'<span class="pl-note">{plain(self.answer.note)}</span>')
-        if self.error:
-            parts.append(f'<span class="pl-error">{plain(self.error)}</span>')
-        if self.stopped:
-            kept = "Stopped. What stands above was checked." if self.claims else "Stopped."
-            parts.append(f'<span class="pl-note">{kept}</span>')
-        if not parts:
-            parts.append('<span class="pl-wait">…</span>')
-        if summary := self.summary():
-            parts.append(f'<span class="pl-foot">{plain(summary)}</span>')
-        return "\n\n".join(parts)
-
-    def summary(self) -> str:
-        """Return in one line what was checked and removed; empty while the answer is being made."""
-        if self.answer is None:
-            return ""
-        checked, removed = len(self.answer.claims), len(self.answer.removed)
-        parts = []
-        if checked:
-            parts.append(f"{checked} {'sentence' if checked == 1 else 'sentences'} checked")
-        if removed:
-            parts.append(f"{removed} removed because {'it' if removed == 1 else 'they'} did not pass")
-        parts.append(f"{self.answer.timings.total:.1f} s")
-        return " · ".join(parts)
-
 
 @dataclass(slots=True, eq=False)
 class Conversation:
-    """The exchanges of one tab; `viewed` is the number of the one whose evidence is shown."""
+    """The exchanges of one tab; `viewed` is the number of the one whose evidence is shown.
+
+    `editing` is the number of the exchange that the next question replaces, 0 for none. `notice` is shown once.
+    """
 
     exchanges: list[Exchange] = field(default_factory=list)
     viewed: int = 0
     run: Run | None = None
+    settings: Settings = field(default_factory=Settings)
+    editing: int = 0
+    notice: str = ""
+
+    @property
+    def words(self) -> Words:
+        """The texts of the interface."""
+        return self.settings.words
 
     def begin(self, question: str) -> Exchange:
-        """Add a question and show its evidence from now on."""
+        """Add a question and show its evidence from now on; what it was to replace goes."""
+        if self.editing:
+            del self.exchanges[self.editing - 1 :]
+            self.editing = 0
         exchange = Exchange(len(self.exchanges) + 1, question)
         self.exchanges.append(exchange)
         self.viewed = exchange.number
@@ -107,21 +137,25 @@ class Conversation:
         """Forget everything; an answer on its way is stopped."""
         if self.run:
             self.run.stop()
-        self.exchanges, self.viewed, self.run = [], 0, None
+        self.exchanges, self.viewed, self.run, self.editing = [], 0, None, 0
 
     def shown(self) -> Exchange | None:
         """Return the exchange in view."""
-        return self.exchanges[self.viewed - 1] if self.viewed else None
+        return self.exchanges[self.viewed - 1] if 0 < self.viewed <= len(self.exchanges) else None
 
     def view_message(self, place: int) -> None:
         """Show the evidence of the exchange that a message belongs to; `place` counts messages from 0."""
         if 0 <= place < 2 * len(self.exchanges):
             self.viewed = place // 2 + 1
 
-    def history(self) -> list[Turn]:
-        """Return what was said so far for the next question; questions that failed are not part of it."""
+    def history(self, before: int = 0) -> list[Turn]:
+        """Return what was said before an exchange; questions that failed are not part of it.
+
+        By default before the next question, which may take the place of the one being edited.
+        """
         turns = []
-        for exchange in self.exchanges:
+        before = before or self.editing or len(self.exchanges) + 1
+        for exchange in self.exchanges[: before - 1]:
             if exchange.answer:
                 said = exchange.answer.text
             elif exchange.claims:
@@ -131,16 +165,12 @@ class Conversation:
             turns += [Turn("user", exchange.question), Turn("assistant", said)]
         return turns
 
-    def messages(self) -> list[dict[str, str]]:
-        """Return the conversation for `gr.Chatbot`: two messages for each exchange, as safe Markdown."""
-        return [
-            message
-            for exchange in self.exchanges
-            for message in (
-                {"role": "user", "content": f"<span>{plain(exchange.question)}</span>"},
-                {"role": "assistant", "content": exchange.spoken()},
-            )
-        ]
+    def usage(self) -> Usage:
+        """Return what all answers together used."""
+        used = Usage()
+        for exchange in self.exchanges:
+            used += exchange.answer.usage if exchange.answer else Usage()
+        return used
 
 
-__all__ = ["FAULT", "Conversation", "Exchange"]
+__all__ = ["Conversation", "Exchange"]

@@ -7,11 +7,9 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import closing, suppress
 from threading import Event as Flag
 from threading import Thread
-from typing import TypeAlias, cast
+from typing import cast
 
-from rag import AnswerDone, ClaimChecked, EvidenceFound, PlenaryError, StepStarted
-
-Event: TypeAlias = StepStarted | EvidenceFound | ClaimChecked | AnswerDone
+from rag import Event, PlenaryError, Stopped, stopped_when
 
 
 class Run:
@@ -34,7 +32,7 @@ class Run:
         return self._left.is_set()
 
     def stop(self) -> None:
-        """End the iteration at once; the events are closed, and with them the model, at the next of them."""
+        """End the iteration at once, and the model with the next piece that it writes or reads."""
         self._left.set()
         self._queue.put_nowait(None)
 
@@ -48,11 +46,13 @@ class Run:
     def _work(self, start: Callable[[], Iterator[Event]]) -> None:
         try:
             # Events come from a generator: closing it closes the model's connection.
-            with closing(cast("Generator[Event]", start())) as events:
+            with stopped_when(self._left.is_set), closing(cast("Generator[Event]", start())) as events:
                 for event in events:
                     if self._left.is_set():
                         return
                     self._tell(event)
+        except Stopped:
+            pass  # whoever stopped knows
         except PlenaryError as error:
             self._tell(error)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 
 from bibtexparser.entrypoint import parse_string
@@ -17,7 +18,7 @@ from bibtexparser.model import (
 )
 from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped]  # no stubs exist
 
-from rag.fields import record_from_fields
+from rag.fields import literal_name, record_from_fields
 from rag.formats.record import Record
 
 # What becomes Unicode; the abstract stays as it is, LaTeX and all.
@@ -53,7 +54,10 @@ def read_bibtex(text: str, file: str) -> list[Record]:
             if name in fields:
                 fields[name] = _unicode(fields[name], latex)
         # Names are split before LaTeX is resolved: in "Pawe\\l and" the command takes the space.
-        names = [_unicode(name, latex) for name in split_multiple_persons_names(fields.pop("author", ""))]
+        written = split_multiple_persons_names(fields.pop("author", ""))
+        names = [literal_name(name, lambda text: _unicode(text, latex)) for name in written]
+        if fields.get("plenary") == "percent-encoded abstract":  # what `rag.export` does with braces that do not match
+            fields["abstract"] = re.sub(r"%([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), fields["abstract"])
         records.append(record_from_fields({**fields, "author": names}, len(records) + 1, line))
     return records
 

@@ -14,6 +14,8 @@ _START = re.compile(r"^TY {1,2}- ?", re.MULTILINE)
 _TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}-(?: |$)", re.MULTILINE)
 # Stands for a line break inside a value while the parser, which would make it a space, is at work.
 _BREAK = "\ue000"
+# What `rag.export` puts before a line of an abstract that looks like a tag.
+_NO_TAG = re.compile(r"^\u2060(?=\u2060*[A-Z][A-Z0-9] {1,2}-)", re.MULTILINE)
 
 
 def read_ris(text: str, file: str) -> list[Record]:
@@ -42,12 +44,22 @@ def _fields(reference: dict[str, object]) -> dict[str, object]:
     # JF and JO name the journal, T2 the proceedings or the journal.
     journals = (fields.get(name) for name in ("secondary_title", "journal_name", "alternate_title3"))
     fields.setdefault("venue", next((journal for journal in journals if journal), None))
+    authors = fields.get("authors")
+    if isinstance(authors, list):
+        fields["authors"] = [_literal(name) for name in authors]
     return fields
+
+
+def _literal(name: object) -> object:
+    """A name in braces is not turned round; RIS has no such custom, but it is BibTeX's and `rag.export`'s."""
+    if isinstance(name, str) and len(name) > 2 and name[0] == "{" and name[-1] == "}":
+        return {"literal": name[1:-1]}
+    return name
 
 
 def _restored(value: object) -> object:
     if isinstance(value, str):
-        return value.replace(_BREAK, "\n")
+        return _NO_TAG.sub("", value.replace(_BREAK, "\n"))
     if isinstance(value, list):
         return [_restored(item) for item in value]
     return value

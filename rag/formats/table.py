@@ -14,6 +14,8 @@ from rag.formats.record import Record
 _DELIMITERS = ",\t;|"
 # A row of more lines has an open quote.
 _MOST_LINES = 200
+# In tables that `rag.export` wrote an apostrophe keeps spreadsheets from taking a cell for a formula.
+_OWN, _GUARD = "plenary_id", re.compile(r"^'(?='*[=+\-@\t\r])")
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -68,6 +70,8 @@ def read_table(text: str, file: str) -> list[Record]:
             )
             records.append(Record(ordinal, row.line, problem=problem))
         else:
+            if header[0] == _OWN:
+                cells = [_GUARD.sub("", cell) for cell in cells]
             fields = dict(zip(header, cells, strict=False))
             records.append(record_from_fields(fields, ordinal, row.line))
     return records
