@@ -89,6 +89,11 @@ def _key(item: Mapping[str, Any]) -> tuple[str, str]:
     return item["id"], item["question"]
 
 
+def chance(p: float) -> str:
+    """Return a p-value as it is printed."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 HEADER = ["measure", "items", "A", "B", "B − A (95 %)", "p", "better", "worse"]
 
 
@@ -98,7 +103,7 @@ def report(found: list[Difference], first: Mapping[str, Any], second: Mapping[st
         [
             GOOD.get(one.measure, one.measure.replace("_", " ")), one.items, f"{one.first:.3f}", f"{one.second:.3f}",
             f"{one.second - one.first:+.3f} ({one.interval[0]:+.3f} to {one.interval[1]:+.3f})",
-            f"{one.p:.3f}", len(one.better), len(one.worse),
+            chance(one.p), len(one.better), len(one.worse),
         ]
         for one in found
     ]  # fmt: skip

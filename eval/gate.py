@@ -26,12 +26,13 @@ COPIED = (
     *(f"single-{number:03}" for number in range(1, 26, 2)), *(f"followup-{number:03}" for number in range(1, 9)),
     *("chinese-001", "chinese-002"),
     *(f"unanswerable-{number:03}" for number in (1, 14, 17, 18, 24, 25, 27, 28, 29, 30)),
-    *("cmp-11", "cmp-19", "cmp-24", "cmp-25"), *(f"theme-{number:03}" for number in (1, 3, 5, 7, 14)),
+    *(f"cmp-{number:02}" for number in range(1, 31, 3)),
+    *(f"theme-{number:03}" for number in (1, 3, 5, 7, 14)),
     *(f"hostile-{number:03}" for number in (1, 3, 7, 8, 9, 12, 13)),
 )  # fmt: skip
 WRITTEN = (
     "single-003", "single-021", "single-029", "single-045", "single-053", "single-075", "followup-009",
-    "unanswerable-018", "hostile-001", "hostile-013",
+    "unanswerable-018", "hostile-012", "hostile-013",
 )  # fmt: skip
 """Ids of the questions of both sets."""
 

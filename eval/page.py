@@ -24,7 +24,7 @@ STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:1080px;margin:2rem auto;padding:0 1rem;color:#1d2430;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;margin:.2rem 0}
 table{border-collapse:collapse;font-size:13px}td,th{border:1px solid #d5dae2;padding:2px 7px;text-align:right}
-td:first-child,th:first-child{text-align:left}.wide{overflow-x:auto}
+td:first-child,th:first-child{text-align:left;white-space:nowrap}.wide{overflow-x:auto}
 svg text{font:12px system-ui,sans-serif;fill:#1d2430}svg .scale{fill:#667}svg .grid{stroke:#e3e6ec}
 svg .bar{fill:#6f9bd1}svg .interval{stroke:#16325c;stroke-width:2}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(500px,1fr));gap:1rem}

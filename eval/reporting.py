@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.comparing_runs import differences
+from eval.comparing_runs import chance, differences
 from eval.corpora import WORK
 from eval.page import page
 from eval.results import table
@@ -75,7 +75,7 @@ def _ablation(result: Mapping[str, Any]) -> list[str]:
         if f"without-{part}" not in names:
             continue
         changed = [
-            f"{GOOD[one.measure]} {one.first - one.second:+.3f} (p {one.p:.3f})"
+            f"{GOOD[one.measure]} {one.first - one.second:+.3f} (p {chance(one.p)})"
             for one in differences(result, result, "plenary", f"without-{part}")
             if one.measure in SHOWN and abs(one.first - one.second) >= 0.0005
         ]

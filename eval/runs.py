@@ -50,7 +50,9 @@ def run(wanted: Wanted, progress: bool = True) -> dict[str, Any]:
     names = list(wanted.systems) or systems_for(wanted.writer, parts=wanted.parts)
     WORK.mkdir(parents=True, exist_ok=True)
     state = code_state()
-    config = Config.from_environment(store=str(WORK / f"store-run-{wanted.corpus}"))
+    # Thousands of papers take half an hour to index: the index of `eval.comparisons` holds the same ones.
+    folder = "store-mixed" if wanted.corpus == "mixed" else "store-run-seeds"
+    config = Config.from_environment(store=str(WORK / folder))
     paths = [ROOT / "data"]
     if wanted.corpus == "mixed":
         paths.append(write_corpus("plain", plain()[0]))
@@ -137,11 +139,12 @@ class Kept:
         self._path, self._state = path, state
         self._known: dict[str, dict[str, Any]] = {}
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                # The last line of a run that was killed may be cut.
-                row = json.loads(line) if line.endswith("}") else {}
-                if row.get("state") == state:
-                    self._known[row["key"]] = row["document"]
+            rows = [_row(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            current = [row for row in rows if row.get("state") == state]
+            self._known = {row["key"]: row["document"] for row in current}
+            if len(current) < len(rows):
+                text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in current)
+                path.write_text(text, encoding="utf-8")
 
     def answer(self, name: str, writer: str, case: Case, ask: Ask) -> dict[str, Any]:
         """Return the kept answer of a system, or ask and keep it; one that fails is a document with `error`."""
@@ -158,6 +161,15 @@ class Kept:
                 row = {"key": key, "state": self._state, "document": document}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         return self._known[key]
+
+
+def _row(line: str) -> dict[str, Any]:
+    """Return a kept row; an empty one for the last line of a run that was killed, which may be cut."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except json.JSONDecodeError:
+        return {}
+    return row
 
 
 def code_state() -> str:

@@ -219,7 +219,8 @@ def _without_name(text: str, paper: Paper) -> str:
     """Return a text without the paper's name, whole or shortened ("The name of…: "), that code put before it."""
     name, colon, rest = text.partition(": ")
     shown = name.removesuffix("…").strip()
-    return rest if colon and shown and any(own and own.startswith(shown) for own in (paper.title, paper.label)) else text
+    own = [known for known in (paper.title, paper.label) if known]
+    return rest if colon and shown and any(known.startswith(shown) for known in own) else text
 
 
 def _shared(text: str, paper: Paper) -> bool:

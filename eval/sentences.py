@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sentencex
 
 _MARKS = re.compile(
-    r"(?:(?<=[\s.!?。！？”\")\u4e00-\u9fff])|(?<=[a-z]{3}))(?P<marks>(?:\[\d{1,3}\])+)(?=[\s.,;:!?。！？，；]|$)"
+    r"(?:^|(?<=[\s.!?。！？”\")\u4e00-\u9fff])|(?<=[a-z]{3}))(?P<marks>(?:\[\d{1,3}\])+)(?=[\s.,;:!?。！？，；]|$)"
 )
 """One or more numbers in brackets, after a space, a stop or a word and before a space or a stop: `x[1]`, `[0, 1]` and
 `f([3])` are none."""

@@ -24,9 +24,7 @@ from rag.pipeline import Parts, Pipeline, search
 from rag.rows import Record, admits, filter_fields
 from rag.snapshot import Snapshot, open_snapshot
 from rag.store import Store
-from rag.theme_answer import ThemeAnswers
 from rag.theme_question import theme_request
-from rag.theme_state import ThemeFolder
 from rag.types import (
     Answer,
     AnswerDone,
@@ -45,6 +43,7 @@ from rag.upkeep import find_paper, remove_papers, split_version
 
 if TYPE_CHECKING:
     from rag.local import LocalModel
+    from rag.theme_answer import ThemeAnswers
 
 MODEL_ID = "all-MiniLM-L6-v2/int8/late-1"
 """Names the embedding model and the way vectors are made; stored with an index and checked."""
@@ -162,6 +161,10 @@ class Assistant:
         return self._theme_answers(writer).stream(question, request, filters)
 
     def _theme_answers(self, writer: str | None) -> ThemeAnswers:
+        # scikit-learn takes seconds to import: only where themes are asked for.
+        from rag.theme_answer import ThemeAnswers
+        from rag.theme_state import ThemeFolder
+
         return ThemeAnswers(self.pipeline(writer), ThemeFolder(self._folder("themes")))
 
     def search(

@@ -7,8 +7,6 @@ from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
-from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from rag.types import Place, Theme, Vectors
@@ -32,6 +30,10 @@ _BLOCK = 4_000
 
 def lay_out(shifted: Vectors) -> NDArray[np.float32]:
     """Return a point in the unit square for each vector (n, d), which are unit and in the order of the ids."""
+    # These take seconds to import, and whoever draws a map that is laid out needs only this module's colours.
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
     papers = len(shifted)
     if papers < 4:
         return np.array([((i + 1) / (papers + 1), 0.5) for i in range(papers)], np.float32).reshape(-1, 2)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag import Assistant, Config
-from tests.browser import CHROMIUM, FLAGS, Served, ask, expect, sync_playwright, tab
+from tests.browser import CHROMIUM, FLAGS, PATIENCE, Served, ask, expect, sync_playwright, tab
 from ui.app import fill_if_empty
 from ui.examples import ALL
 
@@ -84,6 +84,7 @@ def main() -> int:
         fill_if_empty(assistant)
         served = Served(assistant)
         try:
+            expect.set_options(timeout=PATIENCE)
             with sync_playwright() as running:
                 browser = running.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
                 for name in wanted:
@@ -97,6 +98,7 @@ def main() -> int:
 def _draw(browser: Browser, served: Served, name: str) -> None:
     options, prepare = STATES[name]
     context = browser.new_context(**options, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(served.url)
     expect(page.locator("#pl-ask-button")).to_be_visible()

@@ -28,6 +28,9 @@ from ui.uploads import MOST_BYTES
 
 _HERE = Path(__file__).parent
 
+_NARROW = "<style>@media (max-width: 760px) { .gradio-container .main { padding: .6rem !important; } }</style>"
+"""Of the margins around the page, where the rules of `css_paths` do not reach."""
+
 
 def serve(config: Config, host: str, port: int, auth: str | None) -> None:
     """See `ui.launch`."""
@@ -93,7 +96,7 @@ def launch_options(auth: str | None = None) -> dict[str, Any]:
             button_primary_background_fill_hover_dark="*primary_800",
         ),
         "css_paths": [_HERE / "style.css"],
-        "head": f"<script>{(_HERE / 'chat.js').read_text(encoding='utf-8')}</script>",
+        "head": f"{_NARROW}<script>{(_HERE / 'chat.js').read_text(encoding='utf-8')}</script>",
         "app_kwargs": {"middleware": [(ContentPolicy, (), {})]},
         "auth": password_check(auth) if auth else None,
         "footer_links": [],
