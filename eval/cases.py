@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.corpora import records
+from eval.plain_check import SORTS
 from eval.questions_check import QUESTIONS, SETS
 from rag import Assistant, Paper, UserError
 
@@ -17,8 +18,9 @@ from rag import Assistant, Paper, UserError
 class Case:
     """A question with what is right. Papers are named by their sources (`list.txt#3`).
 
-    `sides` are the papers of each side of a comparison that is there; `acceptable` may be listed and need not;
-    `either` says that refusing and answering are both right.
+    `group` is its sort, that of an unanswerable question too (`plain_check.SORTS`). `sides` are the papers of each side
+    of a comparison that is there; `acceptable` may be listed and need not; `either` says that refusing and answering
+    are both right.
     """
 
     id: str
@@ -43,7 +45,7 @@ def case_of(row: Mapping[str, Any]) -> Case:
         "kind": row["kind"],
         "question": row["question"],
         "history": tuple((role, text) for role, text in row["history"]),
-        "group": row.get("group") or "",
+        "group": row.get("group") or next((sort for sort in SORTS if row["note"].startswith(sort)), ""),
         "acceptable": frozenset(row.get("acceptable") or ()),
     }
     if row["kind"] == "comparative":
@@ -86,6 +88,12 @@ def load_cases(
             cases = sorted(random.Random(seed).sample(cases, limit), key=lambda case: case.id)
         chosen += cases
     return chosen
+
+
+def judged_among_others(case: Case) -> bool:
+    """Tell whether it is known what is right when many other papers are in the index: which of those are about a
+    topic, or about a method that only the seeds lack, nobody has judged."""
+    return case.kind != "theme" and not (case.kind == "unanswerable" and case.group == "method not in the corpus")
 
 
 class Library:

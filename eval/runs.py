@@ -13,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.cases import Case, Library, load_cases
+from eval.cases import Case, Library, judged_among_others, load_cases
 from eval.corpora import ROOT, WORK, plain, write_corpus
 from eval.metrics import interval, mean_of
 from eval.questions_check import SETS
@@ -47,6 +47,8 @@ def run(wanted: Wanted, progress: bool = True) -> dict[str, Any]:
     An answer that failed is kept with its error and counts as failed.
     """
     cases = load_cases(wanted.questions, wanted.kind, wanted.limit, wanted.seed)
+    if wanted.corpus == "mixed":
+        cases = list(filter(judged_among_others, cases))
     names = list(wanted.systems) or systems_for(wanted.writer, parts=wanted.parts)
     WORK.mkdir(parents=True, exist_ok=True)
     state = code_state()

@@ -121,7 +121,8 @@ def make_plan(
             usage += used
             standalone = translation if language_of(translation) == "en" and translation else source
         else:
-            names = [name for name in names_in(source) if is_known(name)]
+            # Among other scripts a Latin word is a name, also as the first.
+            names = [name for name in names_in(f"xx {source}") if is_known(name)]
             standalone = " ".join(names) or source
             note = (
                 f"This question is in {LANGUAGES[language]}. Without a language model it cannot be translated, "
@@ -143,10 +144,14 @@ def _rewrite(question: str, history: Sequence[Turn], writer: Writer) -> tuple[st
     return (text if text and not invented and len(text) < 400 else None), usage
 
 
+_LETTER = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A letter or digit of a script that sets its words apart: "Muon优化器" begins with the name Muon."""
+
+
 def names_in(text: str) -> list[str]:
     """Return the words of a text that look like names of methods, data sets or models: capitals or digits
     inside, or a capital beyond the first word."""
-    words = re.findall(r"[A-Za-z][\w℃°+\-]*[\w℃+]|[A-Z]", text)
+    words = re.findall(rf"[A-Za-z](?:{_LETTER}|[℃°+\-])*(?:{_LETTER}|[℃+])|[A-Z]", text)
     return [
         word
         for place, word in enumerate(words)

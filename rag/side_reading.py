@@ -140,7 +140,7 @@ class SideReader:
         """Return a phrase in English, without a model what Latin names it has that the papers know."""
         if language_of(text) == "en":
             return text, Usage()
-        named = " ".join(name for name in names_in(f"x {text}") if self.is_known(name))
+        named = " ".join(name for name in names_in(f"xx {text}") if self.is_known(name))
         if self.tools.writer is None:
             return named, Usage()
         prompt = load_prompt("translate_question").render(max_tokens=60, question=one_line(text))

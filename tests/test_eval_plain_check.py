@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.cases import case_of, load_cases
+from eval.cases import case_of, judged_among_others, load_cases
 from eval.plain_check import LEAST, plain_row, uncovered
 from eval.questions_check import QUESTIONS, SETS, main, validate
 from rag import UserError
@@ -96,6 +96,12 @@ def test_cases_of_all_sets() -> None:
     assert by_id["unanswerable-021"].either
     assert len(by_id["cmp-11"].sides) == 2 and len(by_id["cmp-11"].gold) == 2
     assert by_id["hostile-008"].not_cited
+
+
+def test_what_nobody_judged_is_not_asked_among_other_papers() -> None:
+    left = {(case.kind, case.group) for case in load_cases() if not judged_among_others(case)}
+    assert {kind for kind, _ in left} == {"theme", "unanswerable"}
+    assert {group for kind, group in left if kind == "unanswerable"} == {"method not in the corpus"}
 
 
 def test_a_sample_is_the_same_for_a_seed() -> None:
