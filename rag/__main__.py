@@ -160,6 +160,8 @@ def _ask(options: argparse.Namespace) -> None:
             if answer.themes:
                 print(themes_exported(assistant, answer, options.format), end="")
                 return
+            if options.format == "csv" and not answer.comparison:
+                raise UserError("--format csv writes comparisons and themes; for this question use markdown or --json")
             print((comparison_csv if options.format == "csv" else comparison_markdown)(answer), end="")
             return
         compared = False

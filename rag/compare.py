@@ -272,6 +272,8 @@ def summary_of(
                 continue
             name = comparison.sides[cell.side].name
             colon = "：" if language == "zh" else ": "
+            if any(cell.claim.text == claim.text for _, claim in found):
+                continue
             lead = "" if cell.claim.text.casefold().startswith(name.casefold()) else f"{name}{colon}"
             found.append((lead, cell.claim))
         if len(found) >= 2:

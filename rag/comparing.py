@@ -302,7 +302,12 @@ class Comparing:
         for side in sides:
             if side.status is SideStatus.AMBIGUOUS:
                 papers = self.tools.papers(side.paper_ids)
-                candidates = "; ".join(papers[paper].name for paper in side.paper_ids if paper in papers)
+                found = [papers[paper] for paper in side.paper_ids if paper in papers]
+                names = [paper.name for paper in found]
+                candidates = "; ".join(
+                    paper.name if names.count(paper.name) == 1 else f"{paper.name} ({paper.id}, {paper.source})"
+                    for paper in found
+                )
                 lines.append(texts["ambiguous"].format(name=side.name, candidates=candidates))
         if all(side.status is SideStatus.ABSENT for side in sides):
             lines.insert(0, refusal(run.language))

@@ -104,6 +104,10 @@ def unwrapped(value: object) -> object:
     return value
 
 
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
 def split_authors(value: object) -> tuple[str, ...]:
     """Return the authors' names, each as "Given Family", from a list or a joined string.
 
@@ -127,6 +131,9 @@ def split_authors(value: object) -> tuple[str, ...]:
 
 
 def _split_names(text: str) -> Iterator[str]:
+    if _HAN.search(text) and not _LATIN.search(text):  # family names come first and stay there
+        yield from filter(None, re.split(r"\s*[，、,;；]\s*", text))
+        return
     if ";" in text:
         for part in text.split(";"):
             yield from map(_given_first, _AND.split(part))

@@ -49,7 +49,8 @@ class NameIndex:
         # A slip seldom spoils the first letter; beginnings of labels are too many and too short to guess at.
         names = [name for name in self._exact if name[0] == sought[0]]
         names += [name for name in self._first if name[0] == sought[0] and len(name) > 5]
-        near = get_close_matches(sought, names, n=3, cutoff=0.84)
+        names = [name for name in names if _digits(name) == _digits(sought)]  # "GPT4" is no slip for "GPT3"
+        near = get_close_matches(sought, names, n=3, cutoff=0.82)
         best = near[:1]
         if len(near) > 1 and _alike(sought, near[1]) > 0.98 * _alike(sought, near[0]):
             best = near[:2]
@@ -63,7 +64,7 @@ class NameIndex:
         def word(match: re.Match[str]) -> str:
             if len(match[0]) < 5 or is_known(match[0]):
                 return match[0]
-            near = get_close_matches(match[0].lower(), self._words, n=1, cutoff=0.8)
+            near = get_close_matches(match[0].lower(), self._words, n=1, cutoff=0.86)
             return near[0] if near else match[0]
 
         return re.sub(r"[^\W\d_]+", word, text)
@@ -72,6 +73,10 @@ class NameIndex:
 def joined(text: str) -> str:
     """Return the letters and digits of a name in lower case: "UpSafe℃" and "up-safe c" are "upsafec"."""
     return "".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _digits(text: str) -> str:
+    return "".join(re.findall(r"\d", text))
 
 
 def _alike(first: str, second: str) -> float:
@@ -84,5 +89,6 @@ def mentions(name: str, text: str) -> int:
     if not parts:
         return 0
     flags = 0 if is_strong(name) and len(name) < 6 else re.IGNORECASE
-    pattern = r"(?<![\w])(?<![A-Za-z]-)" + r"[\s\-–_]*".join(parts) + r"(?:s|es)?(?![\w])"
+    # Not `\b`: between Chinese characters and a Latin name there is none.
+    pattern = r"(?<![^\W\u3040-\u9fff])(?<![A-Za-z]-)" + r"[\s\-–_]*".join(parts) + r"(?:s|es)?(?![^\W\u3040-\u9fff])"
     return len(re.findall(pattern, text, flags))

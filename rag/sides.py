@@ -192,7 +192,7 @@ class Lookup:
         unknown = [name for name in names_in(f"x {core}") if is_strong(name) and not self._is_known(name)]
         by_fit = sorted(fits, key=lambda fit: -fit.score)
         if unknown or not _is_present(by_fit, len(content_words(core))):
-            return Looked(Side(core, (), SideStatus.ABSENT, text), 0.3)
+            return Looked(Side(core_of(text), (), SideStatus.ABSENT, text), 0.3)
         best = fits[0]
         least = RIVALS.get(len(content_words(core)), 1.0)
         rivals = [
@@ -206,7 +206,7 @@ class Lookup:
         whole = bool(_DETERMINED.match(text)) or bool(_TRAIL.search(text))
         confidence = min(0.88, 0.25 + 0.75 * best.score) * (1.0 if whole else 0.85)
         if len(rivals) > 1:
-            return Looked(Side(core, tuple(rivals[:CANDIDATES]), SideStatus.AMBIGUOUS, text), 0.8 * confidence)
+            return Looked(Side(core_of(text), tuple(rivals[:CANDIDATES]), SideStatus.AMBIGUOUS, text), 0.8 * confidence)
         paper = best.hit.paper
         near = tuple(fit.hit.paper.id for fit in fits[1:3] if fit.rank >= CLOSE * best.rank)
         side = Side(self._names.label(paper.id), (paper.id,), SideStatus.FOUND, text)

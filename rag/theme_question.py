@@ -20,7 +20,9 @@ _RELATION = (
     r"work(?:s|ing)?\s+on|propos(?:e|es|ing)|introduc(?:e|es|ing)|cover(?:s|ing)?|concern(?:s|ed\s+with|ing)?|"
     r"involv(?:e|es|ing)|evaluat(?:e|es|ing)|tackl(?:e|es|ing)|investigat(?:e|es|ing)|explor(?:e|es|ing)|"
     r"relat(?:ed|ing)\s+to|relate\s+to|rely\s+on|build\s+on|analy[sz](?:e|es|ing)|develop(?:s|ing)?|look(?:ing)?\s+at|"
-    r"talk\s+about|touch\s+on|in\s+the\s+area\s+of|with|in|within)"
+    r"talk\s+about|touch\s+on|in\s+the\s+area\s+of|benchmark(?:s|ing)?|"
+    r"report(?:s|ing)?(?:\s+(?:results?|experiments|numbers|figures)\s+(?:on|for))?|(?:test|train)(?:s|ed|ing)?\s+on|"
+    r"with|in|within)"
 )
 _MAIN = (
     r"(?:(?:main|major|key|central|common|different|biggest|dominant|current|important|overall|broad|hot|research)"

@@ -125,7 +125,7 @@ def model() -> Iterator[FakeModel]:
         yield fake
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def reset(model: FakeModel) -> None:
     """Each test begins with a faithful model."""
     model.responder = faithful

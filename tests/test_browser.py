@@ -29,6 +29,7 @@ from tests.browser import (
 from tests.fake_model import FakeModel, Reply, Request
 
 pytest_plugins = ["tests.browser"]
+pytestmark = pytest.mark.usefixtures("reset")  # a plugin's autouse fixture would reach every module
 
 FIRST = "How does WIDGETRON freeze the gate of every widget?"
 SECOND = "How does LANTERN predict the drift of satellites?"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytest_plugins = ["tests.browser"]
+pytestmark = pytest.mark.usefixtures("reset")  # a plugin's autouse fixture would reach every module
 
 FIRST = "How does WIDGETRON freeze the gate of every widget?"
 ALL = "What are the main themes of these papers?"

@@ -60,7 +60,7 @@ def test_another_name_is_nobodys(names: NameIndex, text: str) -> None:
 
 def test_unknown_words_of_a_description_are_corrected(names: NameIndex) -> None:
     known = {"value", "sampler", "pruning"}
-    corrected = names.corrected("valeu entanglemnt of pruning in zzzzz", lambda word: word.lower() in known)
+    corrected = names.corrected("value entanglemnt of pruning in zzzzz", lambda word: word.lower() in known)
     assert corrected == "value entanglement of pruning in zzzzz"
 
 

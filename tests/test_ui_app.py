@@ -234,7 +234,7 @@ def test_a_long_answer_does_not_hold_up_another_user(assistant: Assistant) -> No
                             for other in sessions:
                                 assert other.run is not None
                                 other.run.stop()
-                        elif not sessions[1].exchanges:
+                        elif not other_user:
                             # The first one's model is being waited for from here on.
                             other_user.append(asyncio.create_task(until_evidence(sessions[1])))
 
