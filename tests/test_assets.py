@@ -457,10 +457,14 @@ FETCH = """
 """
 
 
+HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
 def start_fetch(hub: Hub, folder: Path) -> subprocess.Popen[str]:
     """Fetch the hub's file in another process; returns when that process is about to begin."""
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(FETCH), hub.url, str(len(CONTENT)),
+        # A shell's background job hands down that interruptions are ignored.
+        [sys.executable, "-c", f"{HEED}\n{textwrap.dedent(FETCH)}", hub.url, str(len(CONTENT)),
          hashlib.sha256(CONTENT).hexdigest(), str(folder)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent,
     )  # fmt: skip
